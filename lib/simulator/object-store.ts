@@ -1,0 +1,301 @@
+/**
+ * The objects of the simulated cluster, with the semantics of the Kubernetes API: versions, finalizers, preconditions.
+ *
+ * Clients come in through `list`, `create`, `patch` and `delete`, which can say no. The models of Karpenter, scheduler
+ * and workloads are the server's own kin: they write through `update`, `adopt` and `remove`, which cannot.
+ */
+import { assert } from '../domain/assert.ts';
+import type { Instant } from '../domain/time.ts';
+import { add, seconds } from '../domain/time.ts';
+import { admitCreate, objectionToChange } from './admission.ts';
+import type { Answer, Status } from './api-status.ts';
+import { alreadyExists, badRequest, conflict, given, modified, notFound, refused, success } from './api-status.ts';
+import type { Kind, KindName } from './kinds.ts';
+import { apiVersionOf, findKind, kindOf } from './kinds.ts';
+import type { KubeObject, Manifest, Metadata, PodObject } from './kube-object.ts';
+import { isDeleting, stamp } from './kube-object.ts';
+import type { ListPage } from './list-pages.ts';
+import { ListPages } from './list-pages.ts';
+import type { JsonObject } from './merge-patch.ts';
+import { compact, isJsonObject, mergePatch, sameJson } from './merge-patch.ts';
+import type { Random } from './random.ts';
+import { fieldMatcher, labelMatcher, parseFieldSelector } from './selectors.ts';
+
+export interface Name {
+  readonly kind: KindName;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export interface ListOptions {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+}
+
+export interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+}
+
+/** Changed members of an object's parts; undefined removes a member. */
+export interface Change {
+  readonly metadata?: { readonly [K in keyof Metadata]?: Metadata[K] | undefined };
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+export type StoreEvent =
+  | { readonly type: 'added' | 'deleted'; readonly object: KubeObject }
+  | { readonly type: 'modified'; readonly object: KubeObject; readonly before: KubeObject };
+
+const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
+
+export class ObjectStore {
+  /** Asked before a client's write is stored: a webhook or a quota. */
+  admission?: (verb: 'create' | 'patch' | 'delete', object: KubeObject) => Status | undefined;
+
+  readonly #now: () => Instant;
+  readonly #random: Random;
+  readonly #objects = new Map<KindName, Map<string, KubeObject>>();
+  readonly #sorted = new Map<KindName, readonly KubeObject[]>();
+  readonly #pages = new ListPages();
+  readonly #listeners: ((event: StoreEvent, at: Instant) => void)[] = [];
+  #podsByNode: ReadonlyMap<string, readonly PodObject[]> | undefined;
+  #version = 0;
+
+  constructor(now: () => Instant, random: Random) {
+    this.#now = now;
+    this.#random = random;
+  }
+
+  /** The version of the last write; equal versions mean that nothing changed. */
+  get version(): number {
+    return this.#version;
+  }
+
+  onChange(listener: (event: StoreEvent, at: Instant) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  get(kind: KindName, name: string, namespace?: string): KubeObject | undefined {
+    return this.#objects.get(kind)?.get(keyOf(namespace, name));
+  }
+
+  /** Every object of a kind, in the order of the API: by namespace, then by name. */
+  all<T extends KubeObject = KubeObject>(kind: KindName): readonly T[] {
+    let sorted = this.#sorted.get(kind);
+    if (!sorted) {
+      const entries = [...(this.#objects.get(kind) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+      sorted = entries.map(([, object]) => object);
+      this.#sorted.set(kind, sorted);
+    }
+    return sorted as readonly T[];
+  }
+
+  podsOn(node: string): readonly PodObject[] {
+    this.#podsByNode ??= Map.groupBy(this.all<PodObject>('Pod'), (pod) => pod.spec.nodeName ?? '');
+    return this.#podsByNode.get(node) ?? [];
+  }
+
+  read(name: Name): Answer<KubeObject> {
+    const object = this.get(name.kind, name.name, name.namespace);
+    return object ? given(object) : refused(notFound(kindOf(name.kind), name.name));
+  }
+
+  list(kind: KindName, options: ListOptions = {}): Answer<ListPage> {
+    if (options.continue) return this.#pages.next(options.continue, options.limit, this.#now());
+    const labels = labelMatcher(options.labelSelector ?? '');
+    if (!labels) return refused(badRequest(`unable to parse the label selector ${options.labelSelector}`));
+    const terms = parseFieldSelector(options.fieldSelector ?? '');
+    const fields = terms && fieldMatcher(kind, terms);
+    if (!fields) return refused(badRequest(`field selector not supported: ${options.fieldSelector}`));
+    const node = terms.find((term) => kind === 'Pod' && term.field === 'spec.nodeName' && term.equal);
+    const within = node ? this.podsOn(node.value) : this.all(kind);
+    const plain = !options.namespace && !options.labelSelector && !options.fieldSelector;
+    const matching = plain
+      ? within
+      : within.filter(
+          (object) => (!options.namespace || object.metadata.namespace === options.namespace) && labels(object) && fields(object),
+        );
+    return given(this.#pages.first(matching, String(this.#version), options.limit, this.#now()));
+  }
+
+  /** Makes every token of a list that has begun too old. */
+  compact(): void {
+    this.#pages.compact();
+  }
+
+  create(manifest: Manifest, options: { readonly dryRun?: boolean } = {}): Answer<KubeObject> {
+    const kind = findKind(manifest.kind);
+    if (!kind) return refused(badRequest(`no kind "${manifest.kind}" is registered`));
+    const name = manifest.metadata.name ?? `${manifest.metadata.generateName ?? ''}${this.#random.suffix()}`;
+    const bare: KubeObject = {
+      ...manifest,
+      apiVersion: apiVersionOf(kind),
+      kind: kind.kind,
+      metadata: this.#newMetadata(manifest.metadata, name),
+      ...(manifest.spec === undefined ? {} : { spec: manifest.spec as object }),
+    };
+    const { status: _, ...withoutStatus } = bare;
+    const object = (kind.hasStatus ? withoutStatus : bare) as KubeObject;
+    const admitted = admitCreate(kind, object, this);
+    if ('refusal' in admitted) return refused(admitted.refusal as Status);
+    const objection = this.admission?.('create', admitted);
+    if (objection) return refused(objection);
+    if (this.get(kind.kind, name, object.metadata.namespace)) return refused(alreadyExists(kind, name));
+    return given(options.dryRun ? admitted : this.#put(admitted));
+  }
+
+  /** Applies a merge patch. A resourceVersion or uid in it is a precondition. */
+  patch(target: Name, patch: unknown, options: { readonly subresource?: 'status'; readonly dryRun?: boolean } = {}): Answer<KubeObject> {
+    const kind = kindOf(target.kind);
+    const current = this.get(target.kind, target.name, target.namespace);
+    if (!current) return refused(notFound(kind, target.name));
+    if (!isJsonObject(patch)) return refused(badRequest('the patch is no JSON object'));
+    const stated = isJsonObject(patch.metadata) ? patch.metadata : {};
+    if (stated.resourceVersion && stated.resourceVersion !== current.metadata.resourceVersion) return refused(modified(kind, target.name));
+    if (stated.uid && stated.uid !== current.metadata.uid) return refused(conflict(kind, target.name, wrongUid(String(stated.uid), current)));
+    if (stated.name !== undefined && stated.name !== target.name) return refused(badRequest('the name of the object does not match the name on the URL'));
+    const next = patched(kind, current, patch, options.subresource);
+    const objection = objectionToChange(kind, current, next) ?? this.admission?.('patch', next);
+    if (objection) return refused(objection);
+    if (options.dryRun) return given(next);
+    return given(this.#replace(current, next) ?? next);
+  }
+
+  /** @returns the object while it is going away, a Success once it is gone */
+  delete(target: Name, options: DeleteOptions = {}): Answer<KubeObject | Status> {
+    const kind = kindOf(target.kind);
+    const current = this.get(target.kind, target.name, target.namespace);
+    if (!current) return refused(notFound(kind, target.name));
+    const { uid, resourceVersion } = options.preconditions ?? {};
+    if (uid && uid !== current.metadata.uid) return refused(conflict(kind, target.name, wrongUid(uid, current)));
+    if (resourceVersion && resourceVersion !== current.metadata.resourceVersion) {
+      const found = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`;
+      return refused(conflict(kind, target.name, `the ResourceVersion in the precondition (${resourceVersion}) does not match. ${found}`));
+    }
+    const objection = this.admission?.('delete', current);
+    if (objection) return refused(objection);
+    if (options.dryRun) return given(current);
+    const left = this.terminate(current, options.gracePeriodSeconds);
+    return given(left ?? success(kind, target.name, current.metadata.uid));
+  }
+
+  /** Begins the end of an object, as a delete does. @returns undefined when it is gone at once */
+  terminate(object: KubeObject, gracePeriodSeconds?: number): KubeObject | undefined {
+    const current = this.#current(object);
+    if (!current) return undefined;
+    const grace = graceOf(current, gracePeriodSeconds);
+    const held = (current.metadata.finalizers ?? []).length > 0;
+    if (grace === 0 && !held) {
+      this.remove(current);
+      return undefined;
+    }
+    const already = current.metadata.deletionGracePeriodSeconds;
+    if (isDeleting(current) && (already === undefined || already <= grace)) return current;
+    return this.update(current, {
+      metadata: { deletionTimestamp: stamp(add(this.#now(), seconds(grace))), deletionGracePeriodSeconds: grace },
+    });
+  }
+
+  /** Writes for the cluster's own controllers: no admission, no preconditions. @returns undefined when the object is gone */
+  update<T extends KubeObject>(object: T, change: Change): T | undefined {
+    const current = this.#current(object);
+    if (!current) return undefined;
+    const part = (before: object | undefined, after: object | undefined): object | undefined =>
+      after === undefined ? before : compact({ ...before, ...after });
+    const next = compact({
+      ...current,
+      metadata: part(current.metadata, change.metadata) as Metadata,
+      spec: part(current.spec, change.spec),
+      status: part(current.status, change.status),
+    }) as KubeObject;
+    return this.#replace(current, next) as T | undefined;
+  }
+
+  /** Puts an object that is described as it already is, its creation time and status included. */
+  adopt<T extends KubeObject>(manifest: Manifest): T {
+    const kind = findKind(manifest.kind);
+    assert(kind !== undefined && manifest.metadata.name !== undefined, `an adopted object has a kind and a name: ${manifest.kind}`);
+    const metadata = { ...this.#newMetadata(manifest.metadata, manifest.metadata.name), ...compact(manifest.metadata) };
+    return this.#put({ ...manifest, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as KubeObject) as T;
+  }
+
+  remove(object: KubeObject): void {
+    const current = this.#current(object);
+    if (!current) return;
+    this.#objects.get(current.kind)?.delete(keyOf(current.metadata.namespace, current.metadata.name));
+    this.#touch(current.kind);
+    this.#tell({ type: 'deleted', object: current });
+  }
+
+  #current(object: KubeObject): KubeObject | undefined {
+    const current = this.get(object.kind, object.metadata.name, object.metadata.namespace);
+    return current?.metadata.uid === object.metadata.uid ? current : undefined;
+  }
+
+  #newMetadata(given: Partial<Metadata>, name: string): Metadata {
+    const { labels, annotations, finalizers, ownerReferences, namespace } = given;
+    const server = { uid: this.#random.uid(), resourceVersion: '0', generation: 1, creationTimestamp: stamp(this.#now()) };
+    return compact({ name, namespace, ...server, labels, annotations, finalizers, ownerReferences }) as Metadata;
+  }
+
+  /** @returns undefined when the change removed the last finalizer of an object that is being deleted */
+  #replace(before: KubeObject, after: KubeObject): KubeObject | undefined {
+    const released = isDeleting(after) && after.kind !== 'Pod' && (after.metadata.finalizers ?? []).length === 0;
+    if (released) {
+      this.remove(before);
+      return undefined;
+    }
+    if (sameJson(before, after)) return before;
+    const generation = before.metadata.generation + (sameJson(before.spec, after.spec) ? 0 : 1);
+    return this.#put({ ...after, metadata: { ...after.metadata, generation } }, before);
+  }
+
+  #put(object: KubeObject, before?: KubeObject): KubeObject {
+    this.#touch(object.kind);
+    const stored: KubeObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+    let ofKind = this.#objects.get(object.kind);
+    if (!ofKind) this.#objects.set(object.kind, (ofKind = new Map()));
+    ofKind.set(keyOf(object.metadata.namespace, object.metadata.name), stored);
+    this.#tell(before ? { type: 'modified', object: stored, before } : { type: 'added', object: stored });
+    return stored;
+  }
+
+  #touch(kind: KindName): void {
+    this.#version += 1;
+    this.#sorted.delete(kind);
+    if (kind === 'Pod') this.#podsByNode = undefined;
+  }
+
+  #tell(event: StoreEvent): void {
+    for (const listener of this.#listeners) listener(event, this.#now());
+  }
+}
+
+const wrongUid = (given: string, current: KubeObject): string =>
+  `Precondition failed: UID in precondition: ${given}, UID in object meta: ${current.metadata.uid}`;
+
+/** Only a Pod that has a node is given time to stop. */
+function graceOf(object: KubeObject, asked: number | undefined): number {
+  if (object.kind !== 'Pod') return 0;
+  const { nodeName, terminationGracePeriodSeconds = 30 } = (object as PodObject).spec;
+  return nodeName === undefined ? 0 : Math.max(0, asked ?? terminationGracePeriodSeconds);
+}
+
+function patched(kind: Kind, current: KubeObject, patch: JsonObject, subresource: 'status' | undefined): KubeObject {
+  const merged = mergePatch(current, patch) as KubeObject;
+  if (subresource === 'status') return compact({ ...current, status: merged.status }) as KubeObject;
+  const { labels, annotations, finalizers, ownerReferences } = merged.metadata;
+  return compact({
+    ...merged,
+    apiVersion: current.apiVersion,
+    kind: current.kind,
+    metadata: compact({ ...current.metadata, labels, annotations, finalizers, ownerReferences }),
+    status: kind.hasStatus ? current.status : merged.status,
+  }) as KubeObject;
+}
