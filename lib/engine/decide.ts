@@ -1,0 +1,144 @@
+/**
+ * START HERE. The whole controller as a function: from what a tick saw to what it intends.
+ *
+ * Every pool gets one step: a rotation in flight is advanced, a lost anchor is restored, else the first candidate that
+ * can start is started. The sweep is added to all. A step that has not seen enough says what it needs, and the tick
+ * looks before anything is decided.
+ */
+import { assertNever } from '../domain/assert.ts';
+import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
+import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
+import { poolFindings } from '../domain/schedule/feasibility.ts';
+import { awaitDrain } from './await-drain.ts';
+import { awaitSurge } from './await-surge.ts';
+import type { Assessment } from './candidates.ts';
+import { assess, rank } from './candidates.ts';
+import type { Blocked, Decision, Need, Notice } from './decision.ts';
+import { firstClosed, judgeGates } from './gates.ts';
+import type { PoolView } from './pool-view.ts';
+import { governanceLost, viewOf } from './pool-view.ts';
+import { isOptedOut } from './protect.ts';
+import { nodeOf } from './pool-view.ts';
+import { endMalformed, orphanedRotation, restore } from './restore.ts';
+import { examine, fallbackApplies, start, startFallback } from './start.ts';
+import { liveClaims, sweepPool, sweepRest } from './sweep.ts';
+import { withWarnings } from './warnings.ts';
+
+type Verdict = Decision | { readonly need: Need };
+
+/** Candidates looked at closely in one tick; each costs two reads. */
+export const examinedPerTick = 8;
+
+/** What the cluster's pools do next, the sweep of what belongs to no pool last. @design D6-01..-09 */
+export function decide(snapshot: ClusterSnapshot): readonly Decision[] {
+  const views = snapshot.nodePools.map((pool) => viewOf(snapshot, pool));
+  const decisions = views.map((view) => {
+    const verdict = consider(view);
+    return 'need' in verdict ? notSeen(view) : verdict;
+  });
+  const live = liveClaims(views, decisions);
+  const swept = views.map((view, index) => {
+    const decision = decisions[index] as Decision;
+    const complete = { ...decision, notices: [...decision.notices, ...poolNotices(view)] };
+    const list = { ...complete, actions: [...complete.actions, ...sweepPool(view, decision, live)] };
+    return withWarnings(view, list, view.policy?.mode === 'Observe');
+  });
+  const rest = sweepRest(snapshot, swept, live);
+  return rest.length === 0 ? swept : [...swept, { nodePool: '', step: 'nothing', actions: rest, notices: [], grounds: noGrounds }];
+}
+
+/** The one step of a pool. @design D6-01, D6-02 */
+export function consider(view: PoolView): Verdict {
+  const { rotation } = view;
+  switch (rotation.phase) {
+    case 'none':
+      return withoutRotation(view);
+    case 'malformed':
+      return endMalformed(view, rotation);
+    case 'pending':
+    case 'failing':
+    case 'aborting':
+      return awaitSurge(view, rotation);
+    case 'draining':
+      return awaitDrain(view, rotation);
+    default:
+      return assertNever(rotation);
+  }
+}
+
+function withoutRotation(view: PoolView): Verdict {
+  const orphan = orphanedRotation(view);
+  if (orphan) return restore(view, orphan.rotation);
+  const lost = governanceLost(view);
+  if (lost !== undefined || !view.policy) return idle(view, { reason: 'NotGoverned', message: lost ?? 'no policy' });
+  const findings = poolFindings(view.policy, view.pool, view.claims, view.at);
+  const closed = firstClosed(judgeGates({ view, policy: view.policy, findings }));
+  if (closed) return idle(view, closed);
+  return firstThatCanStart(view, view.policy, rank(view, assess(view, view.policy)));
+}
+
+/** @design D6-06, D6-07, R3.6-02, R3.8-07 */
+function firstThatCanStart(view: PoolView, policy: RotationPolicy, candidates: readonly Assessment[]): Verdict {
+  const refusals: Notice[] = [];
+  for (const candidate of candidates.slice(0, examinedPerTick)) {
+    if (fallbackApplies(view, policy, candidate.claim)) return startFallback(view, policy, candidate.claim);
+    const examined = examine(view, policy, candidate);
+    if ('need' in examined) return examined;
+    if (!('reason' in examined)) {
+      const decision = start(view, examined);
+      return { ...decision, notices: [...decision.notices, ...refusals] };
+    }
+    if (!refusals.some((refusal) => refusal.code === examined.reason)) {
+      refusals.push({ code: examined.reason, severity: 'warn', message: examined.message });
+    }
+  }
+  if (refusals.length === 0) return idle(view, { reason: 'NoCandidate', message: 'no claim is due' });
+  const [first] = refusals as [Notice];
+  return { ...idle(view, { reason: first.code, message: first.message }), notices: refusals };
+}
+
+const noGrounds: Decision['grounds'] = { windowOpen: false, frozen: false, staticPool: false };
+
+const idle = (view: PoolView, blocked: Blocked): Decision => ({
+  nodePool: view.pool.meta.name,
+  step: blocked.reason === 'NoCandidate' ? 'nothing' : 'blocked',
+  actions: [],
+  blocked,
+  notices: [],
+  grounds: noGrounds,
+});
+
+const notSeen = (view: PoolView): Decision => idle(view, { reason: 'NotInspected', message: 'the tick could not look closely enough to decide' });
+
+/** What is true of the pool whatever step it takes. @design D11-03, D4-01 */
+function poolNotices(view: PoolView): readonly Notice[] {
+  const { pool, policy, governance, freeze, history, rotation } = view;
+  const notices: Notice[] = [];
+  const warn = (code: string, message: string): void => void notices.push({ code, severity: 'warn', message });
+  if (governance.kind === 'conflict') warn('PolicyConflict', governanceLost(view) ?? '');
+  if (freeze.frozen && freeze.malformed) {
+    warn('FreezeMalformed', `The freeze on ${freeze.malformed.on} is no RFC 3339 time, so it holds: ${JSON.stringify(freeze.malformed.text)}.`);
+  }
+  if (rotation.phase === 'malformed') warn('StateMalformed', `Annotation ${rotation.key} of NodePool ${pool.meta.name} cannot be read: ${JSON.stringify(rotation.text)}.`);
+  for (const { key, text } of history.unreadable) warn('StateMalformed', `Annotation ${key} of NodePool ${pool.meta.name} cannot be read: ${JSON.stringify(text)}.`);
+  if (!policy) return notices;
+  const optedOut = view.claims.filter((claim) => {
+    const node = nodeOf(view.snapshot, claim);
+    return node !== undefined && isOptedOut(node);
+  });
+  const live = view.claims.filter((claim) => !claim.meta.deleting);
+  if (live.length > 0 && live.every((claim) => optedOut.includes(claim))) {
+    warn('PoolOptedOut', `Every node of NodePool ${pool.meta.name} carries an operator's karpenter.sh/do-not-disrupt, so none is rotated before it expires.`);
+  }
+  if (pool.replicas !== undefined) {
+    warn('StaticNodePool', `NodePool ${pool.meta.name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`);
+  }
+  notices.push(...poolFindings(policy, pool, view.claims, view.at).filter((finding) => finding.code !== 'PoolOptedOut'));
+  for (const { claim, state, dueness } of assess(view, policy)) {
+    notices.push(...(dueness?.notices ?? []).map((notice) => ({ ...notice, claim: claim.meta.name })));
+    if (state.state === 'malformed') {
+      notices.push({ code: 'StateMalformed', severity: 'warn', claim: claim.meta.name, message: `Annotation ${state.key} of NodeClaim ${claim.meta.name} cannot be read: ${JSON.stringify(state.text)}.` });
+    }
+  }
+  return notices;
+}

@@ -1,0 +1,73 @@
+/**
+ * Rotations whose anchor is missing or unreadable. Somebody may have reverted the NodePool; the claims still know.
+ */
+import type { NodeClaim } from '../domain/cluster/node-claim.ts';
+import type { AnchoredRotation, Rotation } from '../domain/rotation/rotation.ts';
+import { readClaimState, writeRotation } from '../domain/rotation/rotation.ts';
+import { wholeSecond } from '../domain/time.ts';
+import { awaitDrain } from './await-drain.ts';
+import type { Decision, Need } from './decision.ts';
+import type { PoolView } from './pool-view.ts';
+import { findClaim, governanceLost } from './pool-view.ts';
+import { expire, rollBack } from './rollback.ts';
+import { annotatePool } from './writes.ts';
+
+/** The claim in flight whose anchor is gone: the oldest, unless its attempt is known to have ended. @design D5-02 */
+export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: AnchoredRotation } | undefined {
+  if (view.rotation.phase !== 'none' || governanceLost(view) !== undefined) return undefined;
+  const ended = view.history.lastEnded;
+  const orphans = view.claims.flatMap((claim) => {
+    const copy = readClaimState(claim.meta);
+    if (copy.state !== 'draining' && !(copy.state === 'pending' && !claim.meta.deleting)) return [];
+    if (ended?.claimUid === claim.meta.uid && ended.startedAt === copy.startedAt) return [];
+    const attempt = {
+      claim: claim.meta.name,
+      claimUid: claim.meta.uid,
+      startedAt: copy.startedAt,
+      mode: copy.mode,
+      ...(copy.surgeClaim ? { surgeClaim: copy.surgeClaim } : {}),
+    };
+    const rotation: AnchoredRotation =
+      copy.state === 'pending'
+        ? { phase: 'pending', ...attempt }
+        : { phase: 'draining', ...attempt, drainingAt: wholeSecond(claim.meta.deletionTimestamp ?? view.at) };
+    return [{ claim, rotation }];
+  });
+  return orphans.sort((a, b) => a.rotation.startedAt - b.rotation.startedAt || (a.claim.meta.name < b.claim.meta.name ? -1 : 1))[0];
+}
+
+/** Writes the anchor again. Window and freeze do not gate it: the rotation has already begun. @design D5-02 */
+export function restore(view: PoolView, rotation: AnchoredRotation): Decision {
+  return {
+    nodePool: view.pool.meta.name,
+    step: 'restore',
+    actions: [annotatePool(view, writeRotation(rotation))],
+    notices: [],
+    grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: false },
+  };
+}
+
+/**
+ * An anchor that cannot be read is not guessed at: a drain is followed to its end, anything else is rolled back.
+ *
+ * What the anchor lacks is taken from the claim's own copy; without one the attempt counts as begun in this tick, so
+ * that nothing passes for induced by it and nothing is reaped.
+ *
+ * @design D5-06
+ */
+export function endMalformed(view: PoolView, rotation: Rotation & { phase: 'malformed' }): Decision | { readonly need: Need } {
+  const old = findClaim(view, rotation.claim, rotation.claimUid);
+  const copy = old && readClaimState(old.meta);
+  const startedAt = copy && (copy.state === 'pending' || copy.state === 'draining') ? copy.startedAt : wholeSecond(view.at);
+  const attempt = {
+    claim: rotation.claim,
+    claimUid: rotation.claimUid ?? old?.meta.uid ?? 'unknown',
+    startedAt,
+    mode: 'surge' as const,
+    ...(rotation.surgeClaim ? { surgeClaim: rotation.surgeClaim } : {}),
+  };
+  const reason = `StateMalformed: annotation ${rotation.key} of NodePool ${view.pool.meta.name} cannot be read: ${JSON.stringify(rotation.text)}`;
+  if (rotation.draining) return awaitDrain(view, { phase: 'draining', ...attempt });
+  if (!old || old.meta.deleting) return expire(view, { phase: 'pending', ...attempt }, old, reason);
+  return rollBack(view, { phase: 'pending', ...attempt }, old, reason);
+}

@@ -1,0 +1,67 @@
+/**
+ * Kubernetes Events for what begins, once: the codes in force stand in an annotation, so that neither a later tick nor
+ * another process says it again. The annotation comes first, then the Event.
+ */
+import type { NodeClaim } from '../domain/cluster/node-claim.ts';
+import type { ObjectRef } from '../domain/cluster/object-ref.ts';
+import { annotation, refOf } from '../domain/cluster/object-ref.ts';
+import { warningsKey } from '../domain/rotation/annotation-keys.ts';
+import type { Action, Decision, Notice } from './decision.ts';
+import type { PoolView } from './pool-view.ts';
+import { event } from './writes.ts';
+
+/** At most this many claims get their warnings in one tick. @design D6-09 */
+export const claimsPerTick = 20;
+
+/** The list with its warnings: on a pool patch that is made anyway, else last. @design D11-03, D6-09 */
+export function withWarnings(view: PoolView, decision: Decision, silent: boolean): Decision {
+  const ofPool = silent ? [] : decision.notices.filter((notice) => notice.severity !== 'info' && notice.claim === undefined);
+  const change = changeOf(annotation(view.pool.meta, warningsKey), ofPool);
+  const target = refOf('NodePool', view.pool.meta);
+  const normal = silent ? [] : decision.notices.filter((notice) => notice.severity === 'info' && notice.claim === undefined);
+  const infoEvents = normal.map((notice) => event('Normal', notice.code, notice.message, target));
+  const claims = silent ? [] : claimWarnings(view, decision.notices);
+  if (!change) return { ...decision, actions: [...decision.actions, ...infoEvents, ...claims] };
+  const events = change.begun.map((notice) => event('Warning', notice.code, notice.message, target));
+  const index = decision.actions.findLastIndex((action) => action.kind === 'annotate' && action.target.kind === 'NodePool');
+  const host = decision.actions[index];
+  const patch = { [warningsKey]: change.text };
+  if (host?.kind === 'annotate') {
+    const merged: Action = { ...host, annotations: { ...host.annotations, ...patch } };
+    return { ...decision, actions: [...decision.actions.with(index, merged), ...events, ...infoEvents, ...claims] };
+  }
+  const own: Action = { kind: 'annotate', target, annotations: patch, whenRefused: 'goOn' };
+  return { ...decision, actions: [...decision.actions, own, ...events, ...infoEvents, ...claims] };
+}
+
+function claimWarnings(view: PoolView, notices: readonly Notice[]): readonly Action[] {
+  const byClaim = Map.groupBy(
+    notices.filter((notice) => notice.claim !== undefined && notice.severity !== 'info'),
+    (notice) => notice.claim as string,
+  );
+  return view.claims
+    .filter((claim) => !claim.meta.deleting)
+    .flatMap((claim) => {
+      const change = changeOf(annotation(claim.meta, warningsKey), byClaim.get(claim.meta.name) ?? []);
+      return change ? [{ claim, ...change }] : [];
+    })
+    .slice(0, claimsPerTick)
+    .flatMap(({ claim, text, begun }) => claimActions(claim, text, begun));
+}
+
+function claimActions(claim: NodeClaim, text: string | null, begun: readonly Notice[]): readonly Action[] {
+  const target: ObjectRef = refOf('NodeClaim', claim.meta);
+  return [
+    { kind: 'annotate', target, annotations: { [warningsKey]: text }, whenRefused: 'goOn' },
+    ...begun.map((notice) => event('Warning', notice.code, notice.message, target)),
+  ];
+}
+
+function changeOf(present: string | undefined, notices: readonly Notice[]): { text: string | null; begun: readonly Notice[] } | undefined {
+  const before = new Set((present ?? '').split(',').filter((code) => code !== ''));
+  const now = [...new Set(notices.map((notice) => notice.code))].sort();
+  const same = now.length === before.size && now.every((code) => before.has(code));
+  if (same) return undefined;
+  const begun = now.filter((code) => !before.has(code)).map((code) => notices.find((notice) => notice.code === code) as Notice);
+  return { text: now.length === 0 ? null : now.join(','), begun };
+}
