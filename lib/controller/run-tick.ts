@@ -111,7 +111,7 @@ async function actOn(tick: Tick, pool: NodePool | undefined, decision: Decision,
       const followUp = afterRefusal(pool, decision, action, result.detail);
       if (followUp) remember(followUp, await tick.cluster.apply(atVersion(followUp, versions)), versions);
     }
-    return stop(decision, results, `${result.outcome}: ${result.detail}`, landed);
+    return stop(decision, results, `${result.outcome}: ${'detail' in result ? result.detail : ''}`, landed);
   }
   return { decision, results, landed };
 }

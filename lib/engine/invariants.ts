@@ -8,10 +8,17 @@ import type { Action, Decision } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { findClaim, nodeAnnotation, placeholderOf, wholeNode } from './pool-view.ts';
 import { bornDuring, surgeReady } from './surge-host.ts';
+import { isDeclared, phaseAfter } from './transitions.ts';
 
 /** @returns one sentence per violation; empty for a sound list. @design D7-10 */
 export function violations(view: PoolView | undefined, decision: Decision): readonly string[] {
-  return decision.actions.flatMap((action, index) => violationsOf(view, decision, action, index));
+  return [...undeclared(view, decision), ...decision.actions.flatMap((action, index) => violationsOf(view, decision, action, index))];
+}
+
+function undeclared(view: PoolView | undefined, decision: Decision): readonly string[] {
+  if (!view) return [];
+  const transition = { from: view.rotation.phase, step: decision.step, to: phaseAfter(view, decision) };
+  return isDeclared(transition) ? [] : [`step ${transition.step} may not lead from ${transition.from} to ${transition.to}`];
 }
 
 function violationsOf(view: PoolView | undefined, decision: Decision, action: Action, index: number): readonly string[] {

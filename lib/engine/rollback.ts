@@ -18,7 +18,7 @@ import { unprotectAll } from './protect.ts';
 import { reap } from './reap.ts';
 import { annotateClaim, annotatePool, appendStep, deletePlaceholder, event, maybe } from './writes.ts';
 
-/** Annotations hold at most this much of the server's words. @design D5 */
+/** Annotations hold at most this much of the server's words. @design D5-01 */
 export const refusalLength = 200;
 
 interface Ending {
