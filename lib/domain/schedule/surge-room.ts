@@ -1,0 +1,69 @@
+/**
+ * Whether a pool has room for a surge at all: its limits, and capacity that only the old node holds.
+ *
+ * A look at the pool as a whole. Whether one candidate's Pods fit is asked again at its start.
+ */
+import { label } from '../cluster/object-ref.ts';
+import type { NodeClaim } from '../cluster/node-claim.ts';
+import type { NodePool } from '../cluster/node-pool.ts';
+import type { Quantity } from '../cluster/quantity.ts';
+import type { ResourceList } from '../cluster/resource-list.ts';
+import type { RotationPolicy } from '../policy/rotation-policy.ts';
+import type { Finding } from './finding.ts';
+import { warn } from './finding.ts';
+
+const capacityType = 'karpenter.sh/capacity-type';
+const nothing = 0n as Quantity;
+/** One node, as `spec.limits.nodes` counts. */
+const oneNode = 10n ** 9n as Quantity;
+
+/** @design R3.2-30, D4-03 */
+export function surgeFindings(policy: RotationPolicy, pool: NodePool, present: readonly NodeClaim[]): Finding[] {
+  const found: Finding[] = [];
+  const reserved = present.filter(isReserved).map(({ meta }) => meta.name);
+  if (policy.surge.matchNodeRequirements.required.includes(capacityType) && reserved.length > 0) {
+    found.push(
+      warn(
+        'ReservedPinned',
+        `${reserved.length} of ${present.length} nodes run on reserved capacity (${reserved.slice(0, 3).join(', ')}${reserved.length > 3 ? ', …' : ''}) and ${capacityType} is a required key: their replacement needs the very reservation that they hold; move the key to matchNodeRequirements.preferred`,
+      ),
+    );
+  }
+  const short = missingRoom(pool, present);
+  if (short !== undefined) {
+    found.push(warn('NoHeadroom', `spec.limits leave no room for another node, not even the smallest of the pool: ${short}; raise the limits or no surge is possible`));
+  }
+  return found;
+}
+
+function isReserved({ meta, requirements }: NodeClaim): boolean {
+  if (label(meta, capacityType) !== undefined) return label(meta, capacityType) === 'reserved';
+  const required = requirements.find(({ key, operator }) => key === capacityType && operator === 'In');
+  return required !== undefined && required.values.length > 0 && required.values.every((value) => value === 'reserved');
+}
+
+/**
+ * What is short for the claim that comes closest to fitting; undefined as soon as one fits, or nothing is known.
+ *
+ * Limits are held against capacity, as Karpenter does.
+ */
+function missingRoom({ limits, used }: NodePool, present: readonly NodeClaim[]): string | undefined {
+  const shortfalls = present.flatMap(({ capacity }) => (capacity === undefined ? [] : [shortfall(limits, used, capacity)]));
+  const least = shortfalls.toSorted((a, b) => a.length - b.length)[0];
+  return least === undefined || least.length === 0 ? undefined : least.join(', ');
+}
+
+function shortfall(limits: ResourceList, used: ResourceList, capacity: ResourceList): string[] {
+  return [...limits].flatMap(([name, limit]) => {
+    const remaining = limit - (used.get(name) ?? nothing);
+    const needed = name === 'nodes' ? oneNode : (capacity.get(name) ?? nothing);
+    return needed <= remaining ? [] : [`${name} needs ${spelled(needed)}, ${spelled(remaining)} left of ${spelled(limit)}`];
+  });
+}
+
+/** Whole units with the nano fraction that remains: `3.5`, `17179869184`. */
+function spelled(amount: bigint): string {
+  const [sign, size] = amount < 0n ? ['-', -amount] : ['', amount];
+  const fraction = String(size % oneNode).padStart(9, '0').replace(/0+$/, '');
+  return `${sign}${size / oneNode}${fraction && `.${fraction}`}`;
+}
