@@ -7,7 +7,7 @@
 import type { Node } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { refOf } from '../domain/cluster/object-ref.ts';
-import { plus, fitsIn } from '../domain/cluster/resource-list.ts';
+import { fits, plus } from '../domain/cluster/resource-list.ts';
 import { requestsOf } from '../domain/cluster/pod.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { claimKeys } from '../domain/rotation/annotation-keys.ts';
@@ -133,7 +133,7 @@ function roomLeft(view: PoolView, policy: RotationPolicy, rotation: Draining, ol
     (pod) => pod.phase !== 'Succeeded' && pod.phase !== 'Failed' && pod.meta.name !== placeholder?.meta.name,
   );
   const total = present.map(requestsOf).reduce((a, b) => plus(a, b), footprint.requests);
-  return fitsIn(total, host.allocatable);
+  return fits(total, host.allocatable);
 }
 
 function repeatDelete(view: PoolView, rotation: Draining, old: NodeClaim, hostName: string): Decision {

@@ -4,7 +4,7 @@
 import { isStatic } from '../domain/cluster/node-pool.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { nextOccurrence } from '../domain/schedule/calendar.ts';
-import type { Finding } from '../domain/schedule/feasibility.ts';
+import type { Finding } from '../domain/schedule/finding.ts';
 import { readClaimState } from '../domain/rotation/rotation.ts';
 import type { Instant } from '../domain/time.ts';
 import { add, formatDuration, formatInstant, latest } from '../domain/time.ts';
