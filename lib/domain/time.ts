@@ -41,7 +41,8 @@ export const add = (at: Instant, by: Duration): Instant => instant(at + by);
 export const subtract = (at: Instant, by: Duration): Instant => instant(at - by);
 /** The time from `from` to `to`; negative when `to` comes first. */
 export const between = (from: Instant, to: Instant): Duration => duration(to - from);
-export const sum = (...parts: readonly Duration[]): Duration => duration(parts.reduce((total, part) => total + part, 0));
+export const sum = (...parts: readonly Duration[]): Duration =>
+  duration(parts.reduce((total, part) => total + part, 0));
 export const times = (factor: number, of: Duration): Duration => duration(factor * of);
 export const earliest = (a: Instant, b: Instant): Instant => (a <= b ? a : b);
 export const latest = (a: Instant, b: Instant): Instant => (a >= b ? a : b);
@@ -61,7 +62,14 @@ const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?
 export function parseInstant(text: string): Instant | undefined {
   const match = rfc3339.exec(text);
   if (!match) return undefined;
-  const [year, month, dayOfMonth, h, m, s] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const [year, month, dayOfMonth, h, m, s] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > daysInMonth(year, month)) return undefined;
   if (h > 23 || m > 59 || s > 59) return undefined;
   const offsetHours = Number(match[9] ?? 0);
@@ -69,7 +77,9 @@ export function parseInstant(text: string): Instant | undefined {
   if (offsetHours > 23 || offsetMinutes > 59) return undefined;
   const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
   const offset = (match[8] === '-' ? -1 : 1) * (offsetHours * hour + offsetMinutes * minute);
-  return instant(daysSinceEpoch(year, month, dayOfMonth) * day + h * hour + m * minute + s * second + fraction - offset);
+  return instant(
+    daysSinceEpoch(year, month, dayOfMonth) * day + h * hour + m * minute + s * second + fraction - offset,
+  );
 }
 
 /** RFC 3339 in UTC; milliseconds only when there are any: `2026-06-09T17:00:00Z`. */
@@ -77,7 +87,9 @@ export function formatInstant(at: Instant): string {
   const dayNumber = Math.floor(at / day);
   const rest = at - dayNumber * day;
   const { year, month, dayOfMonth } = calendarDate(dayNumber);
-  const clock = [Math.floor(rest / hour), Math.floor(rest / minute) % 60, Math.floor(rest / second) % 60].map(two).join(':');
+  const clock = [Math.floor(rest / hour), Math.floor(rest / minute) % 60, Math.floor(rest / second) % 60]
+    .map(two)
+    .join(':');
   const ms = rest % second;
   const fraction = ms === 0 ? '' : `.${String(ms).padStart(3, '0')}`;
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(dayOfMonth)}T${clock}${fraction}Z`;
@@ -101,7 +113,9 @@ export function daysSinceEpoch(year: number, month: number, dayOfMonth: number):
   const era = Math.floor(y / 400);
   const yearOfEra = y - era * 400;
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + dayOfMonth - 1;
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
+  return (
+    era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
+  );
 }
 
 /** The calendar date that lies `dayNumber` days after 1970-01-01. */
@@ -133,16 +147,25 @@ export const parseKarpenterDuration = (text: string): Duration | undefined => pa
 function parseDuration(text: string, form: RegExp): Duration | undefined {
   if (!form.test(text)) return undefined;
   let total = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)(ms|h|m|s)/g)) total += Number(count) * (goUnits[unit as string] as number);
-  return Number.isSafeInteger(total) ? duration(total) : undefined;
+  for (const [, count, unit] of text.matchAll(/(\d+)(ms|h|m|s)/g))
+    total += Number(count) * (goUnits[unit as string] as number);
+  return total <= longestDuration ? duration(total) : undefined;
 }
+
+// The most that Go's nanoseconds can hold, about 292 years: whoever wrote the text could not read more either.
+const longestDuration = 9_223_372_036_854;
 
 /** A Go duration without zero units: `1h17m`, `500ms`, `0s`, `-1h17m`. @design D2-02 */
 export function formatDuration(length: Duration): string {
   if (length === 0) return '0s';
   let rest = Math.abs(length);
   let text = length < 0 ? '-' : '';
-  for (const [unit, size] of [['h', hour], ['m', minute], ['s', second], ['ms', millisecond]] as const) {
+  for (const [unit, size] of [
+    ['h', hour],
+    ['m', minute],
+    ['s', second],
+    ['ms', millisecond],
+  ] as const) {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) text += `${count}${unit}`;

@@ -23,7 +23,8 @@ export interface WallTime {
 }
 
 /** Whether the runtime knows this IANA name. Offsets such as `+09:00` are no zones: they know no daylight saving. @design D2-04 */
-export const isKnownZone = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name) && IANAZone.isValidZone(name);
+export const isKnownZone = (name: string): boolean =>
+  /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name) && IANAZone.isValidZone(name);
 
 /** Reads `YYYY-MM-DD`; undefined when there is no such date. */
 export function parseDate(text: string): DayNumber | undefined {
@@ -121,11 +122,13 @@ const chunksKept = 1_024;
 
 const chunksOfZones = new Map<string, Map<number, readonly Part[]>>();
 
-const partsAround = (zone: string, wall: number): Part[] => partsBetween(zone, wall - furthestOffset, wall + furthestOffset);
+const partsAround = (zone: string, wall: number): Part[] =>
+  partsBetween(zone, wall - furthestOffset, wall + furthestOffset);
 
 function partsBetween(zone: string, from: number, to: number): Part[] {
   const parts: Part[] = [];
-  for (let chunk = Math.floor(from / chunkLength); chunk * chunkLength < to; chunk++) parts.push(...partsOf(zone, chunk));
+  for (let chunk = Math.floor(from / chunkLength); chunk * chunkLength < to; chunk++)
+    parts.push(...partsOf(zone, chunk));
   return parts;
 }
 

@@ -22,7 +22,9 @@ export type Governance =
 export function govern(poolLabels: StringMap, readings: readonly PolicyReading[]): Governance {
   const matching = readings.flatMap((reading) => {
     const selector = reading.valid ? reading.policy.nodePoolSelector : reading.nodePoolSelector;
-    return selector !== undefined && selects(selector, poolLabels) ? [{ reading, constraints: constraintCount(selector) }] : [];
+    return selector !== undefined && selects(selector, poolLabels)
+      ? [{ reading, constraints: constraintCount(selector) }]
+      : [];
   });
   const most = Math.max(...matching.map(({ constraints }) => constraints));
   const top = matching.filter(({ constraints }) => constraints === most).map(({ reading }) => reading);

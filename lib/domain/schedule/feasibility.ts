@@ -53,7 +53,12 @@ export interface Schedule {
  * @returns undefined when the template's lifetime cannot be read
  * @design R3.2-13, R3.2-14, R3.2-15, R3.2-16, R3.2-40, D4-02
  */
-export function deriveSchedule(policy: RotationPolicy, pool: NodePool, nodes: number, at: Instant): Schedule | undefined {
+export function deriveSchedule(
+  policy: RotationPolicy,
+  pool: NodePool,
+  nodes: number,
+  at: Instant,
+): Schedule | undefined {
   const { lifetime } = pool.template;
   if (!lifetime.readable) return undefined;
   const { expireAfter, terminationGracePeriod: grace } = lifetime;
@@ -71,7 +76,12 @@ export function deriveSchedule(policy: RotationPolicy, pool: NodePool, nodes: nu
     rotationEstimate: rotationEstimate(surge, grace),
     minRotationChances,
     ageThreshold: age,
-    guaranteedChances: age === null ? (expireAfter === 'Never' ? null : 0) : chances(expireAfter as Duration, bound, age, periods.worstCasePeriod),
+    guaranteedChances:
+      age === null
+        ? expireAfter === 'Never'
+          ? null
+          : 0
+        : chances(expireAfter as Duration, bound, age, periods.worstCasePeriod),
     capacity: capacity(surge, grace, periods.occurrenceLength),
     nodes,
   };
@@ -82,7 +92,8 @@ const chances = (expireAfter: Duration, bound: Duration, age: Duration, period: 
   Math.max(0, Math.floor((expireAfter - bound - Math.max(0, age)) / period));
 
 /** N: NodeClaims of the pool that are not being deleted. @design D4-02 */
-export const staying = (claims: readonly NodeClaim[]): readonly NodeClaim[] => claims.filter(({ meta }) => !meta.deleting);
+export const staying = (claims: readonly NodeClaim[]): readonly NodeClaim[] =>
+  claims.filter(({ meta }) => !meta.deleting);
 
 /**
  * What can be said of a policy before any NodePool is known.
@@ -92,25 +103,61 @@ export const staying = (claims: readonly NodeClaim[]): readonly NodeClaim[] => c
 export function policyFindings(policy: RotationPolicy, at: Instant): readonly Finding[] {
   const { minRotationChances: wanted, surge, ageThreshold } = policy;
   if (windowPeriods(policy.windows, at).worstCasePeriod === 0) {
-    return [fatal('NoWindows', 'the maintenance windows never open (P = 0): nothing can be rotated; add an entry to maintenanceWindows')];
+    return [
+      fatal(
+        'NoWindows',
+        'the maintenance windows never open (P = 0): nothing can be rotated; add an entry to maintenanceWindows',
+      ),
+    ];
   }
   const found: Finding[] = [];
   if (wanted < 1) found.push(fatal('KBelowOne', `minRotationChances ${wanted} is below 1: set it to 2 or more`));
-  if (wanted === 1) found.push(warn('KBelowTwo', 'minRotationChances is 1: a node has no second chance when a window is missed; set it to 2 or more'));
+  if (wanted === 1)
+    found.push(
+      warn(
+        'KBelowTwo',
+        'minRotationChances is 1: a node has no second chance when a window is missed; set it to 2 or more',
+      ),
+    );
   if (ageThreshold !== 'auto' && ageThreshold <= 0) {
-    found.push(fatal('OverrideNonPositive', `ageThreshold ${formatDuration(ageThreshold)} is not above 0: every node would be due at once; raise it or use auto`));
+    found.push(
+      fatal(
+        'OverrideNonPositive',
+        `ageThreshold ${formatDuration(ageThreshold)} is not above 0: every node would be due at once; raise it or use auto`,
+      ),
+    );
   }
   if (surge.retryBackoff < surge.readyTimeout) {
-    found.push(warn('RetryBackoffShort', `retryBackoff ${formatDuration(surge.retryBackoff)} is below readyTimeout ${formatDuration(surge.readyTimeout)}: a retry comes faster than an attempt may take; raise retryBackoff`));
+    found.push(
+      warn(
+        'RetryBackoffShort',
+        `retryBackoff ${formatDuration(surge.retryBackoff)} is below readyTimeout ${formatDuration(surge.readyTimeout)}: a retry comes faster than an attempt may take; raise retryBackoff`,
+      ),
+    );
   }
   if (surge.readyTimeout < minutes(1)) {
-    found.push(warn('ReadyTimeoutShort', `readyTimeout ${formatDuration(surge.readyTimeout)} is below 1m, the time between two looks: no node can be ready in it; raise it`));
+    found.push(
+      warn(
+        'ReadyTimeoutShort',
+        `readyTimeout ${formatDuration(surge.readyTimeout)} is below 1m, the time between two looks: no node can be ready in it; raise it`,
+      ),
+    );
   }
   if (surge.provisioningEstimate > surge.readyTimeout) {
-    found.push(warn('ProvisioningEstimateAboveReadyTimeout', `provisioningEstimate ${formatDuration(surge.provisioningEstimate)} exceeds readyTimeout ${formatDuration(surge.readyTimeout)} and is clamped to it: lower it or raise readyTimeout`));
+    found.push(
+      warn(
+        'ProvisioningEstimateAboveReadyTimeout',
+        `provisioningEstimate ${formatDuration(surge.provisioningEstimate)} exceeds readyTimeout ${formatDuration(surge.readyTimeout)} and is clamped to it: lower it or raise readyTimeout`,
+      ),
+    );
   }
   if (!surge.matchNodeRequirements.required.includes('topology.kubernetes.io/zone')) {
-    found.push(warn('ZoneNotPinned', 'matchNodeRequirements.required does not name topology.kubernetes.io/zone: Pods with zonal volumes may be left without a node in their zone; add it'));
+    found.push(
+      warn(
+        'ZoneNotPinned',
+        'matchNodeRequirements.required does not name topology.kubernetes.io/zone: Pods with zonal volumes may be left without a node in their zone; add it',
+      ),
+    );
   }
   return found;
 }
@@ -139,7 +186,11 @@ export function poolFindings(
     ...ofPolicy,
     ...(schedule === undefined
       ? []
-      : [...ageFindings(policy, schedule), ...lifetimeFindings(policy, schedule), ...throughputFindings(policy, schedule)]),
+      : [
+          ...ageFindings(policy, schedule),
+          ...lifetimeFindings(policy, schedule),
+          ...throughputFindings(policy, schedule),
+        ]),
     ...surgeFindings(policy, pool, present),
     ...optOutFindings(present, optedOut),
   ];
@@ -154,15 +205,37 @@ function ageFindings(policy: RotationPolicy, schedule: Schedule): Finding[] {
   if (policy.ageThreshold === 'auto') {
     if (age <= 0) {
       const lead = `${wanted} × ${formatDuration(period)} + ${formatDuration(schedule.rotationBound)} = ${formatDuration(duration(expireAfter - age))}`;
-      found.push(fatal('ANonPositive', `expireAfter ${formatDuration(expireAfter)} leaves no room for K·P + t_rot = ${lead} (A = ${formatDuration(age)}): raise E (expireAfter in the NodePool's template), add windows or days, or lower K (minRotationChances)`));
+      found.push(
+        fatal(
+          'ANonPositive',
+          `expireAfter ${formatDuration(expireAfter)} leaves no room for K·P + t_rot = ${lead} (A = ${formatDuration(age)}): raise E (expireAfter in the NodePool's template), add windows or days, or lower K (minRotationChances)`,
+        ),
+      );
     }
   } else if (age > 0) {
     const formula = `G = floor((${formatDuration(expireAfter)} − ${formatDuration(schedule.rotationBound)} − ${formatDuration(age)}) / ${formatDuration(period)}) = ${Math.floor((expireAfter - schedule.rotationBound - age) / period)}`;
-    if (guaranteedChances < 1) found.push(fatal('OverrideGBelowOne', `ageThreshold ${formatDuration(age)} guarantees no chance before the deadline (${formula}): lower ageThreshold, use auto, raise expireAfter or add windows`));
-    else if (guaranteedChances < wanted) found.push(warn('OverrideGBelowK', `ageThreshold ${formatDuration(age)} guarantees fewer chances than minRotationChances ${wanted} (${formula}): lower ageThreshold, use auto, raise expireAfter or add windows`));
+    if (guaranteedChances < 1)
+      found.push(
+        fatal(
+          'OverrideGBelowOne',
+          `ageThreshold ${formatDuration(age)} guarantees no chance before the deadline (${formula}): lower ageThreshold, use auto, raise expireAfter or add windows`,
+        ),
+      );
+    else if (guaranteedChances < wanted)
+      found.push(
+        warn(
+          'OverrideGBelowK',
+          `ageThreshold ${formatDuration(age)} guarantees fewer chances than minRotationChances ${wanted} (${formula}): lower ageThreshold, use auto, raise expireAfter or add windows`,
+        ),
+      );
   }
   if (age > 0 && age < period) {
-    found.push(warn('AVeryAggressive', `nodes are rotated from an age of ${formatDuration(age)}, less than one window period ${formatDuration(period)}: raise expireAfter or add windows, or every node goes at its first window`));
+    found.push(
+      warn(
+        'AVeryAggressive',
+        `nodes are rotated from an age of ${formatDuration(age)}, less than one window period ${formatDuration(period)}: raise expireAfter or add windows, or every node goes at its first window`,
+      ),
+    );
   }
   return found;
 }
@@ -178,32 +251,69 @@ function lifetimeFindings(policy: RotationPolicy, { expireAfter, terminationGrac
   const counted = grace ?? graceOfAutoMode;
   if (expireAfter !== 'Never' && sum(expireAfter, counted) > hardCap) {
     const note = grace === undefined ? ' (unset counts as 24h)' : '';
-    found.push(warn('HardCapExceeded', `expireAfter ${formatDuration(expireAfter)} + terminationGracePeriod ${formatDuration(counted)}${note} exceeds the 21 days (${formatDuration(hardCap)}) that EKS Auto Mode allows: lower one of them`));
+    found.push(
+      warn(
+        'HardCapExceeded',
+        `expireAfter ${formatDuration(expireAfter)} + terminationGracePeriod ${formatDuration(counted)}${note} exceeds the 21 days (${formatDuration(hardCap)}) that EKS Auto Mode allows: lower one of them`,
+      ),
+    );
   }
   if (grace === undefined) {
-    found.push(warn('TGPUnset', 'the template has no terminationGracePeriod: a drain may last without bound, and 1h is assumed for deadlines; set it'));
+    found.push(
+      warn(
+        'TGPUnset',
+        'the template has no terminationGracePeriod: a drain may last without bound, and 1h is assumed for deadlines; set it',
+      ),
+    );
   }
   const { drainEstimate } = policy.surge;
   if (grace !== undefined && drainEstimate !== undefined && drainEstimate > grace) {
-    found.push(warn('DrainEstimateAboveTGP', `drainEstimate ${formatDuration(drainEstimate)} exceeds terminationGracePeriod ${formatDuration(grace)} and is clamped to it: lower it or raise terminationGracePeriod`));
+    found.push(
+      warn(
+        'DrainEstimateAboveTGP',
+        `drainEstimate ${formatDuration(drainEstimate)} exceeds terminationGracePeriod ${formatDuration(grace)} and is clamped to it: lower it or raise terminationGracePeriod`,
+      ),
+    );
   }
   return found;
 }
 
 /** Warnings about numbers of nodes; they never move A. @design R3.2-41, R3.2-42, R3.2-43 */
 function throughputFindings({ surge }: RotationPolicy, schedule: Schedule): Finding[] {
-  const { nodes, capacity: starts, ageThreshold: age, worstCasePeriod: period, minRotationChances: wanted, idleGap } = schedule;
+  const {
+    nodes,
+    capacity: starts,
+    ageThreshold: age,
+    worstCasePeriod: period,
+    minRotationChances: wanted,
+    idleGap,
+  } = schedule;
   if (nodes === 0 || schedule.expireAfter === 'Never') return [];
   const found: Finding[] = [];
   if (age !== null && age > 0 && arrivalsExceed(starts, nodes, period, age)) {
-    found.push(warn('ThroughputBelowArrival', `${nodes} nodes come due at ${nodes} × ${formatDuration(period)} / ${formatDuration(age)} per window period, more than the ${starts} that can start in one occurrence: widen or add windows, or raise expireAfter`));
+    found.push(
+      warn(
+        'ThroughputBelowArrival',
+        `${nodes} nodes come due at ${nodes} × ${formatDuration(period)} / ${formatDuration(age)} per window period, more than the ${starts} that can start in one occurrence: widen or add windows, or raise expireAfter`,
+      ),
+    );
   }
   if (wanted * starts < nodes) {
-    found.push(warn('ThroughputBurstShortfall', `${nodes} nodes with one shared deadline need more than the K·C = ${wanted} × ${starts} = ${wanted * starts} starts before it: widen or add windows, or spread the ages of the nodes`));
+    found.push(
+      warn(
+        'ThroughputBurstShortfall',
+        `${nodes} nodes with one shared deadline need more than the K·C = ${wanted} × ${starts} = ${wanted * starts} starts before it: widen or add windows, or spread the ages of the nodes`,
+      ),
+    );
   }
   const interval = startInterval(surge, schedule.terminationGracePeriod);
   if (idleGap !== null && interval > idleGap) {
-    found.push(warn('RotationSpansNextWindow', `a rotation and its cooldown (${formatDuration(interval)}) outlast the shortest gap between windows (${formatDuration(idleGap)}): adjacent occurrences do not each hold ${starts} starts; join the windows or move them apart`));
+    found.push(
+      warn(
+        'RotationSpansNextWindow',
+        `a rotation and its cooldown (${formatDuration(interval)}) outlast the shortest gap between windows (${formatDuration(idleGap)}): adjacent occurrences do not each hold ${starts} starts; join the windows or move them apart`,
+      ),
+    );
   }
   return found;
 }
@@ -212,5 +322,10 @@ function throughputFindings({ surge }: RotationPolicy, schedule: Schedule): Find
 function optOutFindings(present: readonly NodeClaim[], optedOut: readonly string[]): Finding[] {
   const out = new Set(optedOut);
   if (present.length === 0 || !present.every(({ meta }) => out.has(meta.name))) return [];
-  return [warn('PoolOptedOut', `all ${present.length} nodes of the pool are opted out by their operator (karpenter.sh/do-not-disrupt): nothing is rotated and all expire by force; remove the annotation where it is not meant`)];
+  return [
+    warn(
+      'PoolOptedOut',
+      `all ${present.length} nodes of the pool are opted out by their operator (karpenter.sh/do-not-disrupt): nothing is rotated and all expire by force; remove the annotation where it is not meant`,
+    ),
+  ];
 }

@@ -48,7 +48,8 @@ export const leadTime = (
   policy: Pick<RotationPolicy, 'minRotationChances' | 'surge'>,
   periods: WindowPeriods,
   grace: Duration | undefined,
-): Duration => sum(times(Math.max(0, policy.minRotationChances), periods.worstCasePeriod), rotationBound(policy.surge, grace));
+): Duration =>
+  sum(times(Math.max(0, policy.minRotationChances), periods.worstCasePeriod), rotationBound(policy.surge, grace));
 
 export interface Dueness {
   readonly deadline: Instant | 'never';
@@ -102,7 +103,9 @@ export function dueness(claim: NodeClaim, policy: Plan, periods: WindowPeriods, 
     due: due(trigger, at) && (settled === undefined || at >= settled),
     shortLead,
     laterChances,
-    notices: claim.meta.deleting ? [] : noticesOf(claim, policy, periods, life, { at, lead, shortLead, laterChances, trigger }),
+    notices: claim.meta.deleting
+      ? []
+      : noticesOf(claim, policy, periods, life, { at, lead, shortLead, laterChances, trigger }),
   };
 }
 
@@ -120,7 +123,8 @@ function noticesOf(
   if (policy.windows.length > 0 && life.deadline !== 'never') {
     const none = trigger.fewer === 0 || (laterChances === 0 && occurrenceAround(life.calendar, at) === undefined);
     if (none) notices.push(nothingLeft(life, policy, life.deadline));
-    if (trigger.fewer !== undefined && trigger.fewer > 0) notices.push(...chancesLost(life, policy, life.deadline, trigger.fewer, shortLead));
+    if (trigger.fewer !== undefined && trigger.fewer > 0)
+      notices.push(...chancesLost(life, policy, life.deadline, trigger.fewer, shortLead));
   }
   return notices.map((notice) => ({ ...notice, claim: claim.meta.name }));
 }
@@ -176,7 +180,9 @@ function automatic(life: Life, policy: Plan, lead: Duration): Trigger {
   if (life.deadline === 'never') return { after: null };
   const after = subtract(life.deadline, lead);
   const wanted = Math.max(0, policy.minRotationChances);
-  const chances = life.endless ? lastOpenMinutes(life, life.deadline, wanted) : lastOccurrences(life, life.deadline, wanted);
+  const chances = life.endless
+    ? lastOpenMinutes(life, life.deadline, wanted)
+    : lastOccurrences(life, life.deadline, wanted);
   // While nothing is excluded the K-th last minute is the plain instant itself, which is not yet due.
   const earlier = chances.first !== undefined && (life.endless ? chances.first < after : chances.first <= after);
   const trigger = chances.first !== undefined && earlier ? { after, fromChance: chances.first } : { after };
@@ -234,7 +240,12 @@ function settledAt({ created, deadline, bound, calendar, endless }: Life): Insta
   return deadline === 'never' ? birth.end : earliest(birth.end, subtract(deadline, times(2, bound)));
 }
 
-function shortLeadWarning(policy: Plan, periods: WindowPeriods, { created, deadline, bound }: Life, lead: Duration): Finding {
+function shortLeadWarning(
+  policy: Plan,
+  periods: WindowPeriods,
+  { created, deadline, bound }: Life,
+  lead: Duration,
+): Finding {
   const life = deadline === 'never' ? 'Never' : formatDuration(between(created, deadline));
   const terms = `${Math.max(0, policy.minRotationChances)} × ${formatDuration(periods.worstCasePeriod)} + ${formatDuration(bound)}`;
   return warn(

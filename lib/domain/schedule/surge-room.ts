@@ -3,19 +3,20 @@
  *
  * A look at the pool as a whole. Whether one candidate's Pods fit is asked again at its start.
  */
-import { label } from '../cluster/object-ref.ts';
+
 import type { NodeClaim } from '../cluster/node-claim.ts';
 import type { NodePool } from '../cluster/node-pool.ts';
+import { label } from '../cluster/object-ref.ts';
 import type { Quantity } from '../cluster/quantity.ts';
+import { formatQuantity, nothing, subtractQuantities, units } from '../cluster/quantity.ts';
 import type { ResourceList } from '../cluster/resource-list.ts';
 import type { RotationPolicy } from '../policy/rotation-policy.ts';
 import type { Finding } from './finding.ts';
 import { warn } from './finding.ts';
 
 const capacityType = 'karpenter.sh/capacity-type';
-const nothing = 0n as Quantity;
-/** One node, as `spec.limits.nodes` counts. */
-const oneNode = 10n ** 9n as Quantity;
+/** What one node counts against `spec.limits.nodes`. */
+const oneNode = units(1);
 
 /** @design R3.2-30, D4-03 */
 export function surgeFindings(policy: RotationPolicy, pool: NodePool, present: readonly NodeClaim[]): Finding[] {
@@ -31,7 +32,12 @@ export function surgeFindings(policy: RotationPolicy, pool: NodePool, present: r
   }
   const short = missingRoom(pool, present);
   if (short !== undefined) {
-    found.push(warn('NoHeadroom', `spec.limits leave no room for another node, not even the smallest of the pool: ${short}; raise the limits or no surge is possible`));
+    found.push(
+      warn(
+        'NoHeadroom',
+        `spec.limits leave no room for another node, not even the smallest of the pool: ${short}; raise the limits or no surge is possible`,
+      ),
+    );
   }
   return found;
 }
@@ -48,22 +54,22 @@ function isReserved({ meta, requirements }: NodeClaim): boolean {
  * Limits are held against capacity, as Karpenter does.
  */
 function missingRoom({ limits, used }: NodePool, present: readonly NodeClaim[]): string | undefined {
-  const shortfalls = present.flatMap(({ capacity }) => (capacity === undefined ? [] : [shortfall(limits, used, capacity)]));
+  const shortfalls = present.flatMap(({ capacity }) =>
+    capacity === undefined ? [] : [shortfall(limits, used, capacity)],
+  );
   const least = shortfalls.toSorted((a, b) => a.length - b.length)[0];
   return least === undefined || least.length === 0 ? undefined : least.join(', ');
 }
 
 function shortfall(limits: ResourceList, used: ResourceList, capacity: ResourceList): string[] {
   return [...limits].flatMap(([name, limit]) => {
-    const remaining = limit - (used.get(name) ?? nothing);
+    const remaining = subtractQuantities(limit, used.get(name) ?? nothing);
     const needed = name === 'nodes' ? oneNode : (capacity.get(name) ?? nothing);
-    return needed <= remaining ? [] : [`${name} needs ${spelled(needed)}, ${spelled(remaining)} left of ${spelled(limit)}`];
+    return needed <= remaining
+      ? []
+      : [`${name} needs ${spelled(name, needed)}, ${spelled(name, remaining)} of ${spelled(name, limit)} are left`];
   });
 }
 
-/** Whole units with the nano fraction that remains: `3.5`, `17179869184`. */
-function spelled(amount: bigint): string {
-  const [sign, size] = amount < 0n ? ['-', -amount] : ['', amount];
-  const fraction = String(size % oneNode).padStart(9, '0').replace(/0+$/, '');
-  return `${sign}${size / oneNode}${fraction && `.${fraction}`}`;
-}
+const spelled = (name: string, amount: Quantity): string =>
+  formatQuantity(amount, name === 'memory' || name === 'ephemeral-storage' ? 'binary' : 'decimal');

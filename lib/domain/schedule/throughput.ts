@@ -10,7 +10,10 @@ import { minutes, shorter, sum } from '../time.ts';
 /** Stands for a drainEstimate that is unset. @design R3.2-15 */
 export const usualDrain: Duration = minutes(10);
 
-type Estimates = Pick<SurgeSettings, 'readyTimeout' | 'provisioningEstimate' | 'drainEstimate' | 'cooldownAfter' | 'maxUnavailable'>;
+type Estimates = Pick<
+  SurgeSettings,
+  'readyTimeout' | 'provisioningEstimate' | 'drainEstimate' | 'cooldownAfter' | 'maxUnavailable'
+>;
 
 /**
  * t_rot_est: how long a rotation is expected to take. Each estimate is clamped to its deadline.
@@ -20,7 +23,10 @@ type Estimates = Pick<SurgeSettings, 'readyTimeout' | 'provisioningEstimate' | '
  */
 export function rotationEstimate(surge: Estimates, grace: Duration | undefined): Duration {
   const drain = surge.drainEstimate ?? usualDrain;
-  return sum(shorter(surge.provisioningEstimate, surge.readyTimeout), grace === undefined ? drain : shorter(drain, grace));
+  return sum(
+    shorter(surge.provisioningEstimate, surge.readyTimeout),
+    grace === undefined ? drain : shorter(drain, grace),
+  );
 }
 
 /** From one start to the next in the same pool, when all goes well. @design R3.2-17 */

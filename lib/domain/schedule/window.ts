@@ -110,7 +110,7 @@ export function mergeStretches<T extends Stretch>(stretches: readonly T[]): T[] 
 function periodsOfWeek(union: readonly Stretch[]): WindowPeriods {
   if (union.length === 0) return noOccurrence;
   if (union.some(({ start, end }) => end - start >= week)) return alwaysOpen;
-  const following = union.map((_, i) => (union[i + 1]?.start ?? (union[0] as Stretch).start + week));
+  const following = union.map((_, i) => union[i + 1]?.start ?? (union[0] as Stretch).start + week);
   return {
     worstCasePeriod: duration(Math.max(...union.map(({ start }, i) => (following[i] as number) - start))),
     occurrenceLength: duration(Math.min(...union.map(({ start, end }) => end - start))),

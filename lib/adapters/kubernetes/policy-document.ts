@@ -1,0 +1,173 @@
+/**
+ * Reads a RotationPolicy: usable with its defaults applied, or refused with every problem named.
+ *
+ * Nothing here throws, whatever the document holds. Fields that the schema does not know are ignored, as the API server
+ * prunes them; a null counts as absent, as it does there.
+ */
+import * as z from 'zod';
+import { assert } from '../../domain/assert.ts';
+import type { ObjectMeta } from '../../domain/cluster/object-ref.ts';
+import type {
+  FieldProblem,
+  PolicyReading,
+  RotationPolicy,
+  SurgeSettings,
+} from '../../domain/policy/rotation-policy.ts';
+import type { Duration } from '../../domain/time.ts';
+import { longer, minutes, parseGoDuration, shorter } from '../../domain/time.ts';
+import { metadata, toMeta } from './decode-metadata.ts';
+import { pathText, readLeniently, textOf } from './lenient-reading.ts';
+import type { PolicySpec } from './policy-schema.ts';
+import { selectorSchema, specSchema } from './policy-schema.ts';
+import { resources } from './resources.ts';
+
+/**
+ * @param json a parsed document or an object from the API
+ * @design D2-02, D2-03, D2-04, D2-05, D2-09, D4-01
+ */
+export function readPolicy(json: unknown): PolicyReading {
+  const document = asObject(json);
+  const spec = withoutNulls(document.spec);
+  const { meta, problems: ofMetadata } = readMetadata(document);
+  const read = specSchema.safeParse(spec);
+  const problems = [
+    ...ofDocument(json, document),
+    ...ofMetadata,
+    ...reservedKeys(spec),
+    ...(read.success ? [] : read.error.issues.map(({ path, message }) => problemAt(spec, path, message))),
+  ];
+  const generation = generationOf(document);
+  if (read.success && problems.length === 0) return { valid: true, policy: toPolicy(meta, generation, read.data) };
+  const selector = selectorSchema.safeParse(asObject(spec).nodePoolSelector);
+  const readable = selector.success && reservedKeys(spec).length === 0;
+  return { valid: false, meta, generation, ...(readable ? { nodePoolSelector: selector.data } : {}), problems };
+}
+
+function ofDocument(json: unknown, document: Readonly<Record<string, unknown>>): FieldProblem[] {
+  if (document !== json) return [{ path: '', problem: `must be a RotationPolicy object, not ${quoted(json)}` }];
+  const { apiVersion } = document;
+  const { apiVersion: known } = resources.rotationPolicies;
+  if (apiVersion === undefined || apiVersion === known) return [];
+  return [{ path: 'apiVersion', problem: `must be ${known}, not ${quoted(apiVersion)}` }];
+}
+
+/** Metadata that cannot be read is a problem of the policy: a hold written there must not be overlooked. */
+function readMetadata(document: Readonly<Record<string, unknown>>): { meta: ObjectMeta; problems: FieldProblem[] } {
+  const read = readLeniently(z.object({ metadata }), { metadata: document.metadata });
+  if (read === undefined) {
+    const meta = {
+      name: '',
+      uid: '',
+      resourceVersion: '',
+      deleting: false,
+      labels: {},
+      annotations: {},
+      finalizers: [],
+    };
+    const name = asObject(document.metadata).name;
+    return {
+      meta,
+      problems: [
+        {
+          path: 'metadata.name',
+          problem: `must be the policy's name${name === undefined ? '' : `, not ${quoted(name)}`}`,
+        },
+      ],
+    };
+  }
+  const unreadable = [...read.unreadable];
+  const meta = toMeta(read.value.metadata, unreadable);
+  // Single labels and annotations are kept as text, and whoever reads them judges them.
+  const spoiled = unreadable.filter(({ path }) => !/^metadata\.(labels|annotations)[.[]/.test(path));
+  return { meta, problems: spoiled.map(({ path, text, problem }) => ({ path, problem: `${problem} (${text})` })) };
+}
+
+function generationOf(document: Readonly<Record<string, unknown>>): number {
+  const { generation } = asObject(document.metadata);
+  return typeof generation === 'number' && Number.isSafeInteger(generation) ? generation : 0;
+}
+
+/** A label named like JavaScript's own machinery would be lost on the way, and the selector would match more than it says. */
+function reservedKeys(spec: unknown): FieldProblem[] {
+  const labels = asObject(asObject(asObject(spec).nodePoolSelector).matchLabels);
+  if (!Object.hasOwn(labels, '__proto__')) return [];
+  return [{ path: 'spec.nodePoolSelector.matchLabels.__proto__', problem: 'is no label key' }];
+}
+
+function problemAt(spec: unknown, path: readonly PropertyKey[], message: string): FieldProblem {
+  const value = path.reduce<unknown>(
+    (within, key) => (isIndexable(within) && Object.hasOwn(within, key) ? within[key] : undefined),
+    spec,
+  );
+  const shown = value === undefined ? 'is required: ' : '';
+  return {
+    path: pathText(['spec', ...path]),
+    problem: `${shown}${message}${value === undefined ? '' : `, not ${quoted(value)}`}`,
+  };
+}
+
+const isIndexable = (value: unknown): value is Record<PropertyKey, unknown> =>
+  typeof value === 'object' && value !== null;
+const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  isIndexable(value) && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const quoted = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(textOf(value)) : textOf(value));
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isIndexable(value) || value instanceof Date) return value;
+  const kept = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(kept.map(([key, member]) => [key, withoutNulls(member)]));
+}
+
+function toPolicy(meta: ObjectMeta, generation: number, spec: PolicySpec): RotationPolicy {
+  return {
+    meta,
+    generation,
+    nodePoolSelector: spec.nodePoolSelector,
+    mode: spec.mode,
+    ageThreshold: spec.ageThreshold === 'auto' ? 'auto' : read(spec.ageThreshold),
+    minRotationChances: spec.minRotationChances,
+    windows: spec.maintenanceWindows.map(({ timezone, days, start, end }) => ({
+      timezone,
+      days: [...new Set(days)],
+      start: minuteOfDay(start),
+      // Midnight at the end of a window is the end of a day, however it is written.
+      end: minuteOfDay(end) || 24 * 60,
+    })),
+    exclusions: spec.exclusions.map(({ reason, ...rest }) => (reason === undefined ? rest : { ...rest, reason })),
+    surge: toSurge(spec.surge),
+  };
+}
+
+/** @design D2-01, R3.2-15 */
+function toSurge(surge: PolicySpec['surge']): SurgeSettings {
+  const readyTimeout = read(surge.readyTimeout);
+  const cooldownAfter = read(surge.cooldownAfter);
+  const { failurePause, provisioningEstimate, drainEstimate } = surge;
+  return {
+    maxUnavailable: 1,
+    readyTimeout,
+    cooldownAfter,
+    failurePause: failurePause === undefined ? longer(minutes(10), cooldownAfter) : read(failurePause),
+    retryBackoff: read(surge.retryBackoff),
+    provisioningEstimate:
+      provisioningEstimate === undefined ? shorter(readyTimeout, minutes(5)) : read(provisioningEstimate),
+    ...(drainEstimate === undefined ? {} : { drainEstimate: read(drainEstimate) }),
+    wholeNodeReservation: surge.wholeNodeReservation,
+    matchNodeRequirements: surge.matchNodeRequirements,
+    forcefulFallback: surge.forcefulFallback.enabled,
+    deferBlockedDrains: surge.deferBlockedDrains,
+  };
+}
+
+/** Text that the schema has let through. */
+function read(text: string): Duration {
+  const value = parseGoDuration(text);
+  assert(value !== undefined, 'the schema lets only durations through');
+  return value;
+}
+
+function minuteOfDay(text: string): number {
+  const [hours, minutesPast] = text.split(':').map(Number) as [number, number];
+  return hours * 60 + minutesPast;
+}
