@@ -47,10 +47,10 @@ export const exceeding = (asked: ResourceList, room: ResourceList): readonly str
   namesOf(asked).filter((name) => amountOf(asked, name) > amountOf(room, name));
 
 /** Whether `asked` fits into `room`, resource by resource; at the bound it fits. */
-export const fitsIn = (asked: ResourceList, room: ResourceList): boolean => exceeding(asked, room).length === 0;
+export const fits = (asked: ResourceList, room: ResourceList): boolean => exceeding(asked, room).length === 0;
 
 /** Whether both mean the same amounts, whichever of them spells out its zeros. */
-export const sameAmounts = (a: ResourceList, b: ResourceList): boolean => fitsIn(a, b) && fitsIn(b, a);
+export const sameAmounts = (a: ResourceList, b: ResourceList): boolean => fits(a, b) && fits(b, a);
 
 /** Kubernetes counts in signed 64-bit integers: no amount of anything is larger. */
 const largestAmount = ((2n ** 63n - 1n) * 10n ** 9n) as Quantity;
