@@ -11,7 +11,7 @@ import { label, own } from '../cluster/object-ref.ts';
 import type { Requirement, ValueSet } from '../cluster/requirements.ts';
 import { allows, describeValues, listedValues, valuesAllowed } from '../cluster/requirements.ts';
 
-export const zoneLabel = 'topology.kubernetes.io/zone';
+const zoneLabel = 'topology.kubernetes.io/zone';
 
 /** A configured key that could not be kept. @design D8-08 */
 export interface DroppedRequirement {
