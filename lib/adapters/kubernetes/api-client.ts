@@ -1,0 +1,277 @@
+/**
+ * Requests to one API server in plain JSON: each with a time limit of its own, named and counted.
+ *
+ * Address, TLS and credentials are the connection's. What is retried here is only what cannot do harm twice: a throttled
+ * request after the server's own Retry-After, a request whose kept socket was closed under it, and one refused token.
+ */
+import { Agent, request as httpsRequest } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Duration, Instant } from '../../domain/time.ts';
+import { between, duration, instant, longer, seconds, shorter, zero } from '../../domain/time.ts';
+import { ApiStatusError, isTlsFailure, type StatusDetails, TransportError } from './api-error.ts';
+import type { Connection, Prepared } from './connection.ts';
+
+export type Verb = 'get' | 'list' | 'create' | 'patch' | 'delete';
+
+export interface ApiRequest {
+  readonly verb: Verb;
+  /** Plural of the resource, for counting. */
+  readonly resource: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Ask for metadata only. */
+  readonly metadataOnly?: boolean;
+}
+
+export interface ApiAnswer {
+  readonly body: unknown;
+  /** The server's clock, to the second. */
+  readonly date?: Instant;
+}
+
+/** One request as it went over the wire. */
+export interface Exchange {
+  readonly verb: Verb;
+  readonly resource: string;
+  readonly path: string;
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+export interface ApiClientOptions {
+  readonly connection: Connection;
+  /** What is left of the time in which calls may be made. @design D1-06 */
+  readonly left: () => Duration;
+  readonly sleep?: (length: Duration) => Promise<unknown>;
+}
+
+interface RawAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfter: string | undefined;
+  readonly date: Instant | undefined;
+}
+
+const longestCall = seconds(5);
+const mostThrottledRetries = 10;
+const shortestWait = duration(100);
+
+const methods: Readonly<Record<Verb, string>> = {
+  get: 'GET',
+  list: 'GET',
+  create: 'POST',
+  patch: 'PATCH',
+  delete: 'DELETE',
+};
+
+export class ApiClient {
+  readonly #connection: Connection;
+  readonly #left: () => Duration;
+  readonly #sleep: (length: Duration) => Promise<unknown>;
+  readonly #exchanges: Exchange[] = [];
+
+  constructor({ connection, left, sleep = (length) => wait(length) }: ApiClientOptions) {
+    this.#connection = connection;
+    this.#left = left;
+    this.#sleep = sleep;
+  }
+
+  /** Every request made so far, retries included. */
+  get exchanges(): readonly Exchange[] {
+    return this.#exchanges;
+  }
+
+  /**
+   * @returns the body of a 2xx answer
+   * @throws ApiStatusError when the server refuses, TransportError when there is no usable answer
+   * @design D1-06, D9-01
+   */
+  async request(request: ApiRequest): Promise<ApiAnswer> {
+    let prepared = await this.#connection.prepare();
+    let onFreshSocket = false;
+    let renewed = false;
+    let throttled = 0;
+    for (;;) {
+      const answer = await this.#attempt(request, prepared, onFreshSocket);
+      if (answer === 'resetOfReusedSocket') {
+        onFreshSocket = true;
+        continue;
+      }
+      if (answer.status >= 200 && answer.status < 300) return parsed(request, answer);
+      if (answer.status === 401 && prepared.token !== undefined && !renewed) {
+        renewed = true;
+        prepared = await this.#connection.prepare(prepared.token);
+        continue;
+      }
+      const pause = throttled < mostThrottledRetries ? this.#pauseAsked(answer) : undefined;
+      if (pause === undefined) throw statusError(request, answer);
+      throttled += 1;
+      await this.#sleep(pause);
+    }
+  }
+
+  async #attempt(
+    request: ApiRequest,
+    prepared: Prepared,
+    onFreshSocket: boolean,
+  ): Promise<RawAnswer | 'resetOfReusedSocket'> {
+    try {
+      return await this.#exchange(request, prepared, onFreshSocket);
+    } catch (error) {
+      if (!onFreshSocket && error instanceof TransportError && error.resetOfReusedSocket) return 'resetOfReusedSocket';
+      throw error;
+    }
+  }
+
+  // A 503 without Retry-After is an outage and not a request to wait; a 429 without one still means "later".
+  #pauseAsked(answer: RawAnswer): Duration | undefined {
+    if (answer.status !== 429 && answer.status !== 503) return undefined;
+    const asked = readRetryAfter(answer) ?? (answer.status === 429 ? seconds(1) : undefined);
+    if (asked === undefined || asked >= this.#left()) return undefined;
+    return longer(asked, shortestWait);
+  }
+
+  async #exchange(request: ApiRequest, prepared: Prepared, onFreshSocket: boolean): Promise<RawAnswer> {
+    const what = `${request.verb} ${request.path}`;
+    const limit = shorter(longestCall, this.#left());
+    if (limit <= 0) throw new TransportError('Timeout', `no time was left for ${what}`);
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const counted = { verb: request.verb, resource: request.resource, path: request.path };
+    try {
+      const answer = await send(this.#connection.server, request, prepared, { body, limit, onFreshSocket, what });
+      const bytesReceived = Buffer.byteLength(answer.text);
+      this.#exchanges.push({ ...counted, status: answer.status, bytesSent: body?.length ?? 0, bytesReceived });
+      return answer;
+    } catch (error) {
+      this.#exchanges.push({ ...counted, status: 0, bytesSent: body?.length ?? 0, bytesReceived: 0 });
+      throw error;
+    }
+  }
+}
+
+function send(
+  server: URL,
+  request: ApiRequest,
+  prepared: Prepared,
+  how: { body: Buffer | undefined; limit: Duration; onFreshSocket: boolean; what: string },
+): Promise<RawAnswer> {
+  const { body, limit, what } = how;
+  return new Promise((resolve, reject) => {
+    const outgoing = httpsRequest(urlOf(server, request), {
+      method: methods[request.verb],
+      agent: how.onFreshSocket ? withoutReuse(prepared.agent) : prepared.agent,
+      ...(prepared.auth === undefined ? {} : { auth: prepared.auth }),
+      headers: {
+        ...prepared.headers,
+        Accept: acceptOf(request),
+        'User-Agent': 'node-rotation',
+        ...(body === undefined ? {} : { 'Content-Type': contentTypeOf(request), 'Content-Length': body.length }),
+      },
+    });
+    const timer = setTimeout(() => {
+      settle(() => reject(new TransportError('Timeout', `no answer to ${what} within ${limit} ms`)));
+      outgoing.destroy();
+    }, limit);
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      end();
+    };
+    const fail = (error: NodeJS.ErrnoException): void =>
+      settle(() => reject(transportError(what, error, outgoing.reusedSocket)));
+    outgoing.on('error', fail);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', fail);
+      incoming.on('end', () => {
+        const date = Date.parse(incoming.headers.date ?? '');
+        settle(() =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString('utf8'),
+            retryAfter: incoming.headers['retry-after'],
+            date: Number.isNaN(date) ? undefined : instant(date),
+          }),
+        );
+      });
+    });
+    outgoing.end(body);
+  });
+}
+
+function transportError(what: string, error: NodeJS.ErrnoException, reusedSocket: boolean): TransportError {
+  const outcome = isTlsFailure(error.code) ? 'TlsFailed' : 'Unreachable';
+  const reset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+  return new TransportError(outcome, `${what} failed: ${error.message || error.code || error.name}`, {
+    cause: error,
+    resetOfReusedSocket: reusedSocket && reset,
+  });
+}
+
+// The other idle sockets of an agent are as old as the one that was just found closed.
+const withoutReuse = (agent: Agent): Agent =>
+  agent.constructor === Agent ? new Agent({ ...agent.options, keepAlive: false }) : agent;
+
+function urlOf(server: URL, { path, query }: ApiRequest): URL {
+  const url = new URL(server);
+  url.pathname = `${server.pathname.replace(/\/$/, '')}${path}`;
+  url.search = query === undefined ? '' : new URLSearchParams(query).toString();
+  return url;
+}
+
+function acceptOf({ verb, metadataOnly }: ApiRequest): string {
+  if (!metadataOnly) return 'application/json';
+  const kind = verb === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}
+
+const contentTypeOf = ({ verb }: ApiRequest): string =>
+  verb === 'patch' ? 'application/merge-patch+json' : 'application/json';
+
+function parsed(request: ApiRequest, answer: RawAnswer): ApiAnswer {
+  const body = parseJson(answer.text);
+  if (body === undefined) {
+    throw new TransportError('Unreachable', `the answer to ${request.verb} ${request.path} is not JSON`);
+  }
+  return { body, ...(answer.date === undefined ? {} : { date: answer.date }) };
+}
+
+function statusError(request: ApiRequest, answer: RawAnswer): ApiStatusError {
+  const body = parseJson(answer.text) as
+    | { kind?: unknown; reason?: unknown; message?: unknown; details?: unknown }
+    | undefined;
+  const status = body?.kind === 'Status' ? body : undefined;
+  const words =
+    typeof status?.message === 'string' && status.message ? status.message : answer.text.trim().slice(0, 200);
+  const details = (status?.details ?? {}) as StatusDetails;
+  return new ApiStatusError(`${request.verb} ${request.path}: ${answer.status} ${words}`.trimEnd(), {
+    code: answer.status,
+    reason: typeof status?.reason === 'string' ? status.reason : '',
+    details,
+    retryAfter: readRetryAfter(answer),
+    ofList: request.verb === 'list',
+  });
+}
+
+/** Seconds, or an HTTP date, which is held against the server's own clock. */
+function readRetryAfter({ retryAfter, date }: RawAnswer): Duration | undefined {
+  const text = retryAfter?.trim();
+  if (!text) return undefined;
+  if (/^\d{1,6}$/.test(text)) return seconds(Number(text));
+  const at = Date.parse(text);
+  if (Number.isNaN(at) || date === undefined) return undefined;
+  const length = between(date, instant(at));
+  return length > 0 ? length : zero;
+}
+
+/** undefined when the text is no JSON; JSON itself has no undefined. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
