@@ -92,7 +92,7 @@ function problemWith(quantity: Quantity | undefined): string | undefined {
 }
 
 /** Kubernetes text of one amount: Mi and its like for what is counted in bytes, `500m` for the rest. @design D8-01 */
-export const formatAmount = (resource: string, quantity: Quantity): string =>
+const formatAmount = (resource: string, quantity: Quantity): string =>
   formatQuantity(quantity, countedInBytes(resource) ? 'binary' : 'decimal');
 
 /** A list as it goes to the API server, names sorted. */

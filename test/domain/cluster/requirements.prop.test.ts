@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Operator, Requirement } from '../../../lib/domain/cluster/requirements.ts';
-import { allows, isEmpty, listedValues, valuesAllowed } from '../../../lib/domain/cluster/requirements.ts';
+import { allows, intersect, isEmpty, listedValues, valuesAllowed } from '../../../lib/domain/cluster/requirements.ts';
 
 const operators: readonly Operator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'];
 const labelValues = fc.constantFrom('a', 'b', '-1', '0', '1', '2', '3', '4', 'x1');
@@ -63,6 +63,15 @@ test('the order of requirements does not matter (R3.7-04)', () => {
       const [there, back] = [valuesAllowed(all, 'k').allowed, valuesAllowed([...all].reverse(), 'k').allowed];
       expect(listedValues(there)).toEqual(listedValues(back));
       expect(samples.map((value) => allows(there, value))).toEqual(samples.map((value) => allows(back, value)));
+    }),
+  );
+});
+
+test('the intersection of two sets allows what both allow (R3.7-02)', () => {
+  const sets = fc.array(requirements, { maxLength: 3 }).map((all) => valuesAllowed(all, 'k').allowed);
+  fc.assert(
+    fc.property(sets, sets, (a, b) => {
+      for (const value of samples) expect(allows(intersect(a, b), value)).toBe(allows(a, value) && allows(b, value));
     }),
   );
 });
