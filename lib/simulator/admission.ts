@@ -21,7 +21,13 @@ export function admitCreate(kind: Kind, object: KubeObject, lookup: Lookup): Kub
     const namespace = lookup.get('Namespace', object.metadata.namespace ?? '');
     if (!namespace) return { refusal: notFound(kindOf('Namespace'), object.metadata.namespace ?? '') };
     if (namespace.metadata.deletionTimestamp !== undefined) {
-      return { refusal: forbidden(kind, name, `unable to create new content in namespace ${namespace.metadata.name} because it is being terminated`) };
+      return {
+        refusal: forbidden(
+          kind,
+          name,
+          `unable to create new content in namespace ${namespace.metadata.name} because it is being terminated`,
+        ),
+      };
     }
   }
   const objection = objectionTo(kind, object);
@@ -52,7 +58,12 @@ export function objectionToChange(kind: Kind, before: KubeObject, after: KubeObj
   if (!sameJson(before.spec, after.spec)) {
     if (kind.kind === 'NodeClaim') return invalid(kind, name, 'spec', 'Invalid value: "object": spec is immutable');
     if (kind.kind === 'Pod') {
-      return invalid(kind, name, 'spec', 'Forbidden: pod updates may not change fields other than `spec.activeDeadlineSeconds`');
+      return invalid(
+        kind,
+        name,
+        'spec',
+        'Forbidden: pod updates may not change fields other than `spec.activeDeadlineSeconds`',
+      );
     }
   }
   return objectionTo(kind, after);
@@ -62,11 +73,18 @@ function objectionTo(kind: Kind, object: KubeObject): Status | undefined {
   const { name, labels, annotations } = object.metadata;
   for (const [field, map] of Object.entries({ 'metadata.labels': labels, 'metadata.annotations': annotations })) {
     if (map === undefined) continue;
-    if (!isJsonObject(map)) return invalid(kind, name, field, `Invalid value: ${JSON.stringify(map)}: must be an object`);
+    if (!isJsonObject(map))
+      return invalid(kind, name, field, `Invalid value: ${JSON.stringify(map)}: must be an object`);
     for (const [key, value] of Object.entries(map)) {
-      if (typeof value !== 'string') return invalid(kind, name, `${field}.${key}`, `Invalid value: ${JSON.stringify(value)}: must be a string`);
+      if (typeof value !== 'string')
+        return invalid(kind, name, `${field}.${key}`, `Invalid value: ${JSON.stringify(value)}: must be a string`);
       if (field === 'metadata.labels' && !/^$|^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value)) {
-        return invalid(kind, name, field, `Invalid value: "${value}": a label value has at most 63 characters of A-Z, a-z, 0-9, '-', '_' and '.'`);
+        return invalid(
+          kind,
+          name,
+          field,
+          `Invalid value: "${value}": a label value has at most 63 characters of A-Z, a-z, 0-9, '-', '_' and '.'`,
+        );
       }
     }
   }
@@ -80,7 +98,12 @@ function objectionToResources(kind: Kind, pod: PodObject): Status | undefined {
       const overcommittable = !resource.includes('/') && !resource.startsWith('hugepages-');
       if (overcommittable || container.resources?.limits?.[resource] === amount) continue;
       const field = `spec.containers[${index}].resources.limits`;
-      return invalid(kind, pod.metadata.name, field, `Required value: Limit must be set for non overcommitable resources (${resource})`);
+      return invalid(
+        kind,
+        pod.metadata.name,
+        field,
+        `Required value: Limit must be set for non overcommitable resources (${resource})`,
+      );
     }
   }
   return undefined;

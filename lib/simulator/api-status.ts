@@ -77,7 +77,12 @@ export const alreadyExists = (kind: Kind, name: string): Status =>
   failure(409, 'AlreadyExists', `${qualified(kind)} "${name}" already exists`, detailsOf(kind, name));
 
 export const conflict = (kind: Kind, name: string, why: string): Status =>
-  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(kind)} "${name}": ${why}`, detailsOf(kind, name));
+  failure(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(kind)} "${name}": ${why}`,
+    detailsOf(kind, name),
+  );
 
 export const modified = (kind: Kind, name: string): Status =>
   conflict(kind, name, 'the object has been modified; please apply your changes to the latest version and try again');
@@ -97,14 +102,20 @@ export const unsupportedMediaType = (given: string): Status =>
   );
 
 export const invalid = (kind: Kind, name: string, field: string, problem: string): Status =>
-  failure(422, 'Invalid', `${kind.kind}${kind.group === '' ? '' : `.${kind.group}`} "${name}" is invalid: ${field}: ${problem}`, {
-    ...detailsOf(kind, name),
-    causes: [{ reason: 'FieldValueInvalid', message: problem, field }],
-  });
+  failure(
+    422,
+    'Invalid',
+    `${kind.kind}${kind.group === '' ? '' : `.${kind.group}`} "${name}" is invalid: ${field}: ${problem}`,
+    {
+      ...detailsOf(kind, name),
+      causes: [{ reason: 'FieldValueInvalid', message: problem, field }],
+    },
+  );
 
 export const tooManyRequests = (retryAfterSeconds: number): Status =>
   failure(429, 'TooManyRequests', 'the server has received too many requests and has asked us to try again later', {
     retryAfterSeconds,
   });
 
-export const internalError = (message: string): Status => failure(500, 'InternalError', `Internal error occurred: ${message}`);
+export const internalError = (message: string): Status =>
+  failure(500, 'InternalError', `Internal error occurred: ${message}`);

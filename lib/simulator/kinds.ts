@@ -64,4 +64,5 @@ export const kindOf = (name: KindName): Kind => byName.get(name) as Kind;
 export const findKind = (name: unknown): Kind | undefined => byName.get(name as KindName);
 
 /** `karpenter.sh/v1`, or `v1` in the core group. */
-export const apiVersionOf = (kind: Kind): string => (kind.group === '' ? kind.version : `${kind.group}/${kind.version}`);
+export const apiVersionOf = (kind: Kind): string =>
+  kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;

@@ -158,17 +158,28 @@ export interface ClaimObject extends KubeObject {
 
 export interface PoolObject extends KubeObject {
   readonly spec: {
-    readonly template: { readonly metadata?: { readonly labels?: Strings; readonly annotations?: Strings }; readonly spec: ClaimSpec };
+    readonly template: {
+      readonly metadata?: { readonly labels?: Strings; readonly annotations?: Strings };
+      readonly spec: ClaimSpec;
+    };
     readonly replicas?: number;
     readonly weight?: number;
     readonly limits?: Strings;
     readonly disruption?: {
       readonly consolidationPolicy?: string;
       readonly consolidateAfter?: string;
-      readonly budgets?: readonly { readonly nodes: string; readonly reasons?: readonly string[]; readonly schedule?: string }[];
+      readonly budgets?: readonly {
+        readonly nodes: string;
+        readonly reasons?: readonly string[];
+        readonly schedule?: string;
+      }[];
     };
   };
-  readonly status: { readonly resources?: Strings; readonly nodes?: number; readonly conditions?: readonly Condition[] };
+  readonly status: {
+    readonly resources?: Strings;
+    readonly nodes?: number;
+    readonly conditions?: readonly Condition[];
+  };
 }
 
 export interface RawSelector {

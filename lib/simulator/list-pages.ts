@@ -44,7 +44,9 @@ export class ListPages {
     if (!match) return refused(badRequest(`continue key is not valid: ${token}`));
     const kept = this.#kept.get(match[1] as string);
     if (!kept || between(kept.takenAt, at) >= keptFor) return refused(expired());
-    return given(page(match[1] as string, kept, Number(match[2]), limit === undefined || limit <= 0 ? kept.items.length : limit));
+    return given(
+      page(match[1] as string, kept, Number(match[2]), limit === undefined || limit <= 0 ? kept.items.length : limit),
+    );
   }
 
   /** Forgets every list that has begun, as a compaction does. */

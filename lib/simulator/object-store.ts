@@ -119,7 +119,8 @@ export class ObjectStore {
     const matching = plain
       ? within
       : within.filter(
-          (object) => (!options.namespace || object.metadata.namespace === options.namespace) && labels(object) && fields(object),
+          (object) =>
+            (!options.namespace || object.metadata.namespace === options.namespace) && labels(object) && fields(object),
         );
     return given(this.#pages.first(matching, String(this.#version), options.limit, this.#now()));
   }
@@ -151,15 +152,22 @@ export class ObjectStore {
   }
 
   /** Applies a merge patch. A resourceVersion or uid in it is a precondition. */
-  patch(target: Name, patch: unknown, options: { readonly subresource?: 'status'; readonly dryRun?: boolean } = {}): Answer<KubeObject> {
+  patch(
+    target: Name,
+    patch: unknown,
+    options: { readonly subresource?: 'status'; readonly dryRun?: boolean } = {},
+  ): Answer<KubeObject> {
     const kind = kindOf(target.kind);
     const current = this.get(target.kind, target.name, target.namespace);
     if (!current) return refused(notFound(kind, target.name));
     if (!isJsonObject(patch)) return refused(badRequest('the patch is no JSON object'));
     const stated = isJsonObject(patch.metadata) ? patch.metadata : {};
-    if (stated.resourceVersion && stated.resourceVersion !== current.metadata.resourceVersion) return refused(modified(kind, target.name));
-    if (stated.uid && stated.uid !== current.metadata.uid) return refused(conflict(kind, target.name, wrongUid(String(stated.uid), current)));
-    if (stated.name !== undefined && stated.name !== target.name) return refused(badRequest('the name of the object does not match the name on the URL'));
+    if (stated.resourceVersion && stated.resourceVersion !== current.metadata.resourceVersion)
+      return refused(modified(kind, target.name));
+    if (stated.uid && stated.uid !== current.metadata.uid)
+      return refused(conflict(kind, target.name, wrongUid(String(stated.uid), current)));
+    if (stated.name !== undefined && stated.name !== target.name)
+      return refused(badRequest('the name of the object does not match the name on the URL'));
     const next = patched(kind, current, patch, options.subresource);
     const objection = objectionToChange(kind, current, next) ?? this.admission?.('patch', next);
     if (objection) return refused(objection);
@@ -176,7 +184,13 @@ export class ObjectStore {
     if (uid && uid !== current.metadata.uid) return refused(conflict(kind, target.name, wrongUid(uid, current)));
     if (resourceVersion && resourceVersion !== current.metadata.resourceVersion) {
       const found = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`;
-      return refused(conflict(kind, target.name, `the ResourceVersion in the precondition (${resourceVersion}) does not match. ${found}`));
+      return refused(
+        conflict(
+          kind,
+          target.name,
+          `the ResourceVersion in the precondition (${resourceVersion}) does not match. ${found}`,
+        ),
+      );
     }
     const objection = this.admission?.('delete', current);
     if (objection) return refused(objection);
@@ -220,7 +234,10 @@ export class ObjectStore {
   /** Puts an object that is described as it already is, its creation time and status included. */
   adopt<T extends KubeObject>(manifest: Manifest): T {
     const kind = findKind(manifest.kind);
-    assert(kind !== undefined && manifest.metadata.name !== undefined, `an adopted object has a kind and a name: ${manifest.kind}`);
+    assert(
+      kind !== undefined && manifest.metadata.name !== undefined,
+      `an adopted object has a kind and a name: ${manifest.kind}`,
+    );
     const metadata = { ...this.#newMetadata(manifest.metadata, manifest.metadata.name), ...compact(manifest.metadata) };
     return this.#put({ ...manifest, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as KubeObject) as T;
   }
@@ -240,7 +257,12 @@ export class ObjectStore {
 
   #newMetadata(given: Partial<Metadata>, name: string): Metadata {
     const { labels, annotations, finalizers, ownerReferences, namespace } = given;
-    const server = { uid: this.#random.uid(), resourceVersion: '0', generation: 1, creationTimestamp: stamp(this.#now()) };
+    const server = {
+      uid: this.#random.uid(),
+      resourceVersion: '0',
+      generation: 1,
+      creationTimestamp: stamp(this.#now()),
+    };
     return compact({ name, namespace, ...server, labels, annotations, finalizers, ownerReferences }) as Metadata;
   }
 

@@ -30,9 +30,17 @@ export function labelMatcher(text: string): Matcher | undefined {
       const values = (set[3] as string).split(',').map((value) => value.trim());
       expressions.push({ key: set[1] as string, operator: set[2] === 'in' ? 'In' : 'NotIn', values });
     } else if (equal) {
-      expressions.push({ key: equal[1] as string, operator: equal[2] === '!=' ? 'NotIn' : 'In', values: [equal[3] as string] });
+      expressions.push({
+        key: equal[1] as string,
+        operator: equal[2] === '!=' ? 'NotIn' : 'In',
+        values: [equal[3] as string],
+      });
     } else if (exists) {
-      expressions.push({ key: exists[2] as string, operator: exists[1] === '!' ? 'DoesNotExist' : 'Exists', values: [] });
+      expressions.push({
+        key: exists[2] as string,
+        operator: exists[1] === '!' ? 'DoesNotExist' : 'Exists',
+        values: [],
+      });
     } else {
       return undefined;
     }
@@ -73,7 +81,10 @@ function fieldReader(kind: KindName, field: string): ((object: KubeObject) => st
 }
 
 /** Whether labels satisfy a selector written in an object. An absent selector matches nothing, an empty one everything. */
-export function selectorMatches(selector: RawSelector | undefined, labels: Readonly<Record<string, string>> | undefined): boolean {
+export function selectorMatches(
+  selector: RawSelector | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
   if (selector === undefined) return false;
   return selects(
     {

@@ -1,0 +1,187 @@
+/**
+ * Deployments, DaemonSets and the kubelets: Pods come back when they are evicted, start after a while, stop after a while.
+ */
+import type { Instant } from '../domain/time.ts';
+import { add, duration, second, seconds } from '../domain/time.ts';
+import type {
+  KubeObject,
+  NodeObject,
+  OwnerReference,
+  PodObject,
+  PodTemplate,
+  RawTaint,
+  WorkloadObject,
+} from './kube-object.ts';
+import {
+  conditionSince,
+  controllerOf,
+  createdAt,
+  isDeleting,
+  isTrue,
+  readStamp,
+  stamp,
+  withCondition,
+} from './kube-object.ts';
+import { isTerminal, needsOf, refusedTaints, selectorHolds } from './pod-needs.ts';
+import { drawnSeconds } from './random.ts';
+import type { Model, WorldState } from './world-state.ts';
+import { nextOf } from './world-state.ts';
+
+/** Keeps a ReplicaSet per Deployment and the wanted number of Pods per ReplicaSet. */
+export const replicaSets: Model = (world) => {
+  const { store } = world;
+  for (const deployment of store.all<WorkloadObject>('Deployment')) keepReplicaSet(world, deployment);
+  const pods = Map.groupBy(store.all<PodObject>('Pod'), (pod) => controllerOf(pod)?.uid);
+  const owners = new Set<string>();
+  for (const set of store.all<WorkloadObject>('ReplicaSet')) {
+    owners.add(set.metadata.uid);
+    const own = (pods.get(set.metadata.uid) ?? []).filter((pod) => !isDeleting(pod) && !isTerminal(pod));
+    const wanted = set.spec.replicas ?? 1;
+    for (let missing = wanted - own.length; missing > 0; missing -= 1) createPod(world, set, set.spec.template);
+    for (const surplus of own.slice(wanted)) store.terminate(surplus);
+    store.update(set, {
+      status: { replicas: wanted, readyReplicas: own.filter((pod) => isTrue(pod, 'Ready')).length },
+    });
+  }
+  for (const pod of store.all<PodObject>('Pod')) {
+    const owner = controllerOf(pod);
+    if (owner?.kind === 'ReplicaSet' && !owners.has(owner.uid)) store.terminate(pod);
+  }
+  return undefined;
+};
+
+function keepReplicaSet({ store }: WorldState, deployment: WorkloadObject): void {
+  const { namespace } = deployment.metadata;
+  const name = `${deployment.metadata.name}-${deployment.metadata.uid.slice(0, 8)}`;
+  const { replicas = 1, selector, template } = deployment.spec;
+  const set = store.get('ReplicaSet', name, namespace) as WorkloadObject | undefined;
+  if (set) store.update(set, { spec: { replicas } });
+  else {
+    const metadata = {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ownerReferences: [ownedBy(deployment)],
+    };
+    store.adopt({ kind: 'ReplicaSet', metadata, spec: { replicas, selector, template }, status: {} });
+  }
+  const current = store.get('ReplicaSet', name, namespace) as WorkloadObject;
+  store.update(deployment, { status: { replicas, readyReplicas: 0, ...current.status } });
+}
+
+/** One Pod of each DaemonSet on every node that it fits by labels and taints; bound by name, past every scheduler. */
+export const daemonSets: Model = (world) => {
+  const { store } = world;
+  for (const set of store.all<WorkloadObject>('DaemonSet')) {
+    for (const node of store.all<NodeObject>('Node')) {
+      const present = store
+        .podsOn(node.metadata.name)
+        .some((pod) => controllerOf(pod)?.uid === set.metadata.uid && !isTerminal(pod));
+      if (present || isDeleting(node) || !belongs(set, node)) continue;
+      createPod(world, set, {
+        ...set.spec.template,
+        spec: { ...set.spec.template.spec, nodeName: node.metadata.name },
+      });
+    }
+  }
+  return undefined;
+};
+
+function belongs(set: WorkloadObject, node: NodeObject): boolean {
+  const needs = needsOf({ ...set, spec: set.spec.template.spec, status: {} } as unknown as PodObject);
+  const ignored = ['node.kubernetes.io/unschedulable', 'node.kubernetes.io/not-ready'];
+  const taints = (node.spec.taints ?? []).filter(({ key }) => !ignored.includes(key));
+  return selectorHolds(needs, node.metadata.labels ?? {}) && refusedTaints(needs, taints).length === 0;
+}
+
+const ownedBy = (owner: KubeObject): OwnerReference => ({
+  apiVersion: owner.apiVersion,
+  kind: owner.kind,
+  name: owner.metadata.name,
+  uid: owner.metadata.uid,
+  controller: true,
+});
+
+/** A Pod that the server refuses (a quota, a missing namespace) is tried again whenever something changes. */
+function createPod({ store, random }: WorldState, owner: WorkloadObject, template: PodTemplate): void {
+  const { namespace } = owner.metadata;
+  store.create({
+    kind: 'Pod',
+    metadata: {
+      ...template.metadata,
+      name: `${owner.metadata.name}-${random.suffix()}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      ownerReferences: [ownedBy(owner)],
+    },
+    spec: template.spec,
+  });
+}
+
+/** Starts Pods on Ready nodes and takes away those that have stopped, or whose node is gone. */
+export const kubelets: Model = (world) => {
+  const { store, now } = world;
+  const moments = store.all<PodObject>('Pod').map((pod) => {
+    if (pod.spec.nodeName === undefined) return undefined;
+    const node = store.get('Node', pod.spec.nodeName) as NodeObject | undefined;
+    if (!node) {
+      store.remove(pod);
+      return undefined;
+    }
+    // A kubelet that does not report neither starts nor stops anything.
+    if (!isTrue(node, 'Ready')) return undefined;
+    return isDeleting(pod) ? stopPod(world, pod) : runPod(world, pod);
+  });
+  return nextOf(now, moments);
+};
+
+function stopPod({ store, now, delays }: WorldState, pod: PodObject): Instant | undefined {
+  const ends = readStamp(pod.metadata.deletionTimestamp) ?? now;
+  const grace = pod.metadata.deletionGracePeriodSeconds ?? 0;
+  const takes = Math.min(grace, drawnSeconds(delays.podStop, `${pod.metadata.uid}stop`));
+  const due = add(ends, duration((takes - grace) * second));
+  if (due > now) return due;
+  store.remove(pod);
+  return undefined;
+}
+
+function runPod(world: WorldState, pod: PodObject): Instant | undefined {
+  const { store, now, delays } = world;
+  const boundAt = conditionSince(pod, 'PodScheduled') ?? createdAt(pod);
+  const started = readStamp(pod.status.startTime) ?? boundAt;
+  if (pod.status.phase === 'Pending') {
+    const due = add(boundAt, seconds(drawnSeconds(delays.podStart, `${pod.metadata.uid}start`)));
+    if (due > now) return due;
+    store.update(pod, {
+      status: {
+        phase: 'Running',
+        startTime: stamp(boundAt),
+        conditions: withCondition(pod.status.conditions, now, 'Ready', 'True', ''),
+      },
+    });
+  }
+  const limit = pod.spec.activeDeadlineSeconds;
+  if (limit === undefined || isTerminal(pod)) return undefined;
+  const due = add(started, seconds(limit));
+  if (due > now) return due;
+  store.update(pod, {
+    status: {
+      phase: 'Failed',
+      reason: 'DeadlineExceeded',
+      conditions: withCondition(pod.status.conditions, now, 'Ready', 'False', 'PodFailed'),
+    },
+  });
+  return undefined;
+}
+
+const cordonTaint: RawTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const notReadyTaint: RawTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+/** The node-lifecycle controller: turns the cordon and a missing readiness into the taints that Karpenter looks at. */
+export const nodeTaints: Model = ({ store }) => {
+  for (const node of store.all<NodeObject>('Node')) {
+    const others = (node.spec.taints ?? []).filter(({ key }) => key !== cordonTaint.key && key !== notReadyTaint.key);
+    const cordon = node.spec.unschedulable ? [cordonTaint] : [];
+    const notReady = isTrue(node, 'Ready') ? [] : [notReadyTaint];
+    store.update(node, { spec: { taints: [...others, ...cordon, ...notReady] } });
+  }
+  return undefined;
+};
