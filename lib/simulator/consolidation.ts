@@ -8,7 +8,7 @@ import { units } from '../domain/cluster/quantity.ts';
 import type { ResourceList } from '../domain/cluster/resource-list.ts';
 import { formatResourceList, sameAmounts, total } from '../domain/cluster/resource-list.ts';
 import type { Instant } from '../domain/time.ts';
-import { add, second, seconds } from '../domain/time.ts';
+import { add, latest, second, seconds } from '../domain/time.ts';
 import { amounts } from './instance-types.ts';
 import type { ClaimObject, NodeObject, PodObject, PoolObject } from './kube-object.ts';
 import {
@@ -66,7 +66,7 @@ function emptyClaims(world: WorldState, pool: PoolObject): readonly EmptyClaim[]
       world.nominations.get(node.metadata.name) ?? world.nominations.get(claim.metadata.name) ?? world.now;
     const quietSince = readStamp(claim.status.lastPodEventTime) ?? conditionSince(claim, 'Initialized') ?? world.now;
     const ripe = add(quietSince, after);
-    return [{ claim, node, ripe: ripe > nominated ? ripe : nominated }];
+    return [{ claim, node, ripe: latest(ripe, nominated) }];
   });
 }
 

@@ -48,6 +48,8 @@ export interface Manifest {
   readonly apiVersion?: string;
   readonly kind: string;
   readonly metadata: Partial<Metadata> & { readonly generateName?: string };
+  readonly spec?: object;
+  readonly status?: object;
   readonly [field: string]: unknown;
 }
 

@@ -16,8 +16,9 @@ import type { KubeObject, Manifest, Metadata, PodObject } from './kube-object.ts
 import { isDeleting, stamp } from './kube-object.ts';
 import type { ListPage } from './list-pages.ts';
 import { ListPages } from './list-pages.ts';
-import type { JsonObject } from './merge-patch.ts';
-import { compact, isJsonObject, mergePatch, sameJson } from './merge-patch.ts';
+import { compact, isJsonObject, sameJson } from './merge-patch.ts';
+import type { Change } from './object-changes.ts';
+import { changed, graceOf, patched } from './object-changes.ts';
 import type { Random } from './random.ts';
 import { fieldMatcher, labelMatcher, parseFieldSelector } from './selectors.ts';
 
@@ -39,13 +40,6 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;
-}
-
-/** Changed members of an object's parts; undefined removes a member. */
-export interface Change {
-  readonly metadata?: { readonly [K in keyof Metadata]?: Metadata[K] | undefined };
-  readonly spec?: object;
-  readonly status?: object;
 }
 
 export type StoreEvent =
@@ -220,15 +214,7 @@ export class ObjectStore {
   update<T extends KubeObject>(object: T, change: Change): T | undefined {
     const current = this.#current(object);
     if (!current) return undefined;
-    const part = (before: object | undefined, after: object | undefined): object | undefined =>
-      after === undefined ? before : compact({ ...before, ...after });
-    const next = compact({
-      ...current,
-      metadata: part(current.metadata, change.metadata) as Metadata,
-      spec: part(current.spec, change.spec),
-      status: part(current.status, change.status),
-    }) as KubeObject;
-    return this.#replace(current, next) as T | undefined;
+    return this.#replace(current, changed(current, change)) as T | undefined;
   }
 
   /** Puts an object that is described as it already is, its creation time and status included. */
@@ -281,8 +267,8 @@ export class ObjectStore {
   #put(object: KubeObject, before?: KubeObject): KubeObject {
     this.#touch(object.kind);
     const stored: KubeObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
-    let ofKind = this.#objects.get(object.kind);
-    if (!ofKind) this.#objects.set(object.kind, (ofKind = new Map()));
+    const ofKind = this.#objects.get(object.kind) ?? new Map<string, KubeObject>();
+    this.#objects.set(object.kind, ofKind);
     ofKind.set(keyOf(object.metadata.namespace, object.metadata.name), stored);
     this.#tell(before ? { type: 'modified', object: stored, before } : { type: 'added', object: stored });
     return stored;
@@ -301,23 +287,3 @@ export class ObjectStore {
 
 const wrongUid = (given: string, current: KubeObject): string =>
   `Precondition failed: UID in precondition: ${given}, UID in object meta: ${current.metadata.uid}`;
-
-/** Only a Pod that has a node is given time to stop. */
-function graceOf(object: KubeObject, asked: number | undefined): number {
-  if (object.kind !== 'Pod') return 0;
-  const { nodeName, terminationGracePeriodSeconds = 30 } = (object as PodObject).spec;
-  return nodeName === undefined ? 0 : Math.max(0, asked ?? terminationGracePeriodSeconds);
-}
-
-function patched(kind: Kind, current: KubeObject, patch: JsonObject, subresource: 'status' | undefined): KubeObject {
-  const merged = mergePatch(current, patch) as KubeObject;
-  if (subresource === 'status') return compact({ ...current, status: merged.status }) as KubeObject;
-  const { labels, annotations, finalizers, ownerReferences } = merged.metadata;
-  return compact({
-    ...merged,
-    apiVersion: current.apiVersion,
-    kind: current.kind,
-    metadata: compact({ ...current.metadata, labels, annotations, finalizers, ownerReferences }),
-    status: kind.hasStatus ? current.status : merged.status,
-  }) as KubeObject;
-}

@@ -133,6 +133,6 @@ function unschedulableMessage(reasons: readonly string[], preempting: boolean): 
     .sort();
   const outlook = preempting
     ? ''
-    : ' preemption: 0/' + `${reasons.length} nodes are available: no lower-priority Pods would make room.`;
+    : ` preemption: 0/${reasons.length} nodes are available: no lower-priority Pods would make room.`;
   return `0/${reasons.length} nodes are available: ${counts.join(', ')}.${outlook}`;
 }
