@@ -18,8 +18,8 @@ export const metadata = z.object({
   namespace: z.string().nullish(),
   uid: z.string().nullish(),
   resourceVersion: z.string().nullish(),
-  creationTimestamp: z.unknown(),
-  deletionTimestamp: z.unknown(),
+  creationTimestamp: z.unknown().optional(),
+  deletionTimestamp: z.unknown().optional(),
   labels: textMap.nullish(),
   annotations: textMap.nullish(),
   finalizers: z.array(z.string()).nullish(),
@@ -73,7 +73,7 @@ export const condition = z.object({
   status: z.string(),
   reason: z.string().nullish(),
   message: z.string().nullish(),
-  lastTransitionTime: z.unknown(),
+  lastTransitionTime: z.unknown().optional(),
 });
 
 export type Condition = z.output<typeof condition>;

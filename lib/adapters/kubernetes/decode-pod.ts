@@ -75,7 +75,7 @@ const podSchema = z.object({
   status: z
     .object({
       phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']).nullish(),
-      startTime: z.unknown(),
+      startTime: z.unknown().optional(),
       conditions: z.array(condition).nullish(),
       containerStatuses: z.array(containerStatus).nullish(),
       initContainerStatuses: z.array(containerStatus).nullish(),
@@ -113,7 +113,7 @@ export const decodePod = (raw: unknown): Decoded<Pod> =>
       nodeSelector: spec?.nodeSelector ?? {},
       requiredNodeAffinity:
         spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [],
-      resources: resourcesOf(spec ?? {}, status ?? { startTime: undefined }, problems),
+      resources: resourcesOf(spec ?? {}, status ?? {}, problems),
       unreadable: problems,
     };
   });
