@@ -1,0 +1,117 @@
+/**
+ * What ends a command early: one line that says what failed, where, and what to do, and the exit code that goes with it.
+ *
+ * Errors of libraries are put into words here; whatever is not known here is our own bug and says so. Stack traces are
+ * for `NODE_ROTATION_DEBUG=1` only.
+ */
+import { ObservationFailed, type ObservationOutcome } from '../controller/ports.ts';
+
+/** @design D13-01 */
+export const exitCodes = {
+  ok: 0,
+  /** Invalid, conflict, unreadable object, fatal finding, or a run that did not come out as it should. */
+  notAsItShouldBe: 1,
+  /** Flags, kubeconfig or context missing, a file that cannot be read or parsed. */
+  usage: 2,
+  /** Unreachable, TLS, 401 or 403, port in use. */
+  noAccess: 3,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: ExitCode;
+
+  /** @param message what, where, and what to do, in one line */
+  constructor(exitCode: ExitCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+const advice: Readonly<Record<ObservationOutcome, string>> = {
+  Unreachable: 'Check the server address in the kubeconfig, and that this machine can reach it.',
+  Timeout: 'The server does not answer in time: check the network between, or try again later.',
+  Throttled: 'The server is busy: try again later.',
+  TlsFailed: "The server's certificate is not trusted: check certificate-authority-data in the kubeconfig.",
+  AuthFailed: 'The server does not accept these credentials: renew them, or choose another user in the kubeconfig.',
+  Forbidden: 'These credentials lack a permission: apply the RBAC of infra/kubernetes, or choose another user.',
+  CrdMissing: 'The cluster does not serve this kind: install Karpenter and the RotationPolicy CRD first.',
+};
+
+/** A look at a cluster that failed, in words. */
+export function lookFailed(server: string, outcome: ObservationOutcome, detail: string): Failure {
+  const exitCode = outcome === 'CrdMissing' ? exitCodes.notAsItShouldBe : exitCodes.noAccess;
+  return new Failure(
+    exitCode,
+    `Cannot look at the cluster at ${server} (${outcome}): ${sentence(detail)} ${advice[outcome]}`,
+  );
+}
+
+/** Any error as the failure that it means. @design D13-01 */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof ObservationFailed) return lookFailed('the API server', error.outcome, error.message);
+  const { name, message, code } = partsOf(error);
+  switch (name) {
+    case 'UnusableConnection':
+      return new Failure(
+        exitCodes.usage,
+        `${sentence(capital(message))} Name a file with --kubeconfig, a context with --context.`,
+        { cause: error },
+      );
+    case 'ResourceNotFoundException':
+      return new Failure(
+        exitCodes.usage,
+        `The audit table does not exist: ${sentence(message)} Name the right one with --table.`,
+        { cause: error },
+      );
+    case 'CredentialsProviderError':
+      return new Failure(
+        exitCodes.noAccess,
+        `No AWS credentials for the audit table: ${sentence(message)} Sign in, or use --data DIR.`,
+        { cause: error },
+      );
+    case 'AccessDeniedException':
+    case 'UnrecognizedClientException':
+    case 'ExpiredTokenException':
+      return new Failure(
+        exitCodes.noAccess,
+        `The audit table refuses these credentials: ${sentence(message)} Renew them, or use --data DIR.`,
+        { cause: error },
+      );
+  }
+  if (code === 'EADDRINUSE') {
+    return new Failure(
+      exitCodes.noAccess,
+      `Cannot listen: ${sentence(message)} Stop what uses the port, or choose another with --port.`,
+      { cause: error },
+    );
+  }
+  if (code !== undefined && /^E(NOENT|ACCES|PERM|ROFS|ISDIR|NOTDIR|EXIST|NOSPC)$/.test(code)) {
+    return new Failure(exitCodes.usage, `Cannot use a file: ${sentence(message)} Choose another path.`, {
+      cause: error,
+    });
+  }
+  return new Failure(
+    exitCodes.notAsItShouldBe,
+    `This is a bug in node-rotation: ${sentence(`${name}: ${message}`)} Run again with NODE_ROTATION_DEBUG=1 for details.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+function partsOf(error: unknown): { name: string; message: string; code?: string } {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return { name: error.name, message: error.message, ...(code === undefined ? {} : { code }) };
+}
+
+/** One line, closed by a full stop. */
+export function sentence(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
