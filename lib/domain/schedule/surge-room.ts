@@ -8,7 +8,7 @@ import type { NodeClaim } from '../cluster/node-claim.ts';
 import type { NodePool } from '../cluster/node-pool.ts';
 import { label } from '../cluster/object-ref.ts';
 import type { Quantity } from '../cluster/quantity.ts';
-import { formatQuantity, nothing, subtractQuantities, units } from '../cluster/quantity.ts';
+import { addQuantities, formatQuantity, nothing, subtractQuantities, units } from '../cluster/quantity.ts';
 import type { ResourceList } from '../cluster/resource-list.ts';
 import type { RotationPolicy } from '../policy/rotation-policy.ts';
 import type { Finding } from './finding.ts';
@@ -57,18 +57,24 @@ function missingRoom({ limits, used }: NodePool, present: readonly NodeClaim[]):
   const shortfalls = present.flatMap(({ capacity }) =>
     capacity === undefined ? [] : [shortfall(limits, used, capacity)],
   );
-  const least = shortfalls.toSorted((a, b) => a.length - b.length)[0];
-  return least === undefined || least.length === 0 ? undefined : least.join(', ');
+  const [first, ...others] = shortfalls;
+  if (first === undefined || shortfalls.some(({ short }) => short.length === 0)) return undefined;
+  return others.reduce((least, other) => (other.missing < least.missing ? other : least), first).short.join(', ');
 }
 
-function shortfall(limits: ResourceList, used: ResourceList, capacity: ResourceList): string[] {
-  return [...limits].flatMap(([name, limit]) => {
+function shortfall(limits: ResourceList, used: ResourceList, capacity: ResourceList) {
+  const short: string[] = [];
+  let missing = nothing;
+  for (const [name, limit] of limits) {
     const remaining = subtractQuantities(limit, used.get(name) ?? nothing);
     const needed = name === 'nodes' ? oneNode : (capacity.get(name) ?? nothing);
-    return needed <= remaining
-      ? []
-      : [`${name} needs ${spelled(name, needed)}, ${spelled(name, remaining)} of ${spelled(name, limit)} are left`];
-  });
+    if (needed <= remaining) continue;
+    short.push(
+      `${name} needs ${spelled(name, needed)}, ${spelled(name, remaining)} of ${spelled(name, limit)} are left`,
+    );
+    missing = addQuantities(missing, subtractQuantities(needed, remaining));
+  }
+  return { short, missing };
 }
 
 const spelled = (name: string, amount: Quantity): string =>
