@@ -114,8 +114,11 @@ function initialize(world: WorldState, claim: ClaimObject): void {
   const { store, now } = world;
   const node = nodeOf(store, claim);
   if (!node) return;
+  // Karpenter calls a claim Initialized only once the ephemeral taints are gone, or its planning would refuse the node.
+  const taints = (node.spec.taints ?? []).filter((taint) => taint.key !== 'node.kubernetes.io/not-ready');
   const ready = store.update<NodeObject>(node, {
     metadata: { labels: { ...node.metadata.labels, 'karpenter.sh/initialized': 'true' } },
+    spec: { ...node.spec, taints },
     status: {
       conditions: withCondition(
         node.status.conditions,

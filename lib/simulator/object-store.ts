@@ -10,7 +10,7 @@ import { add, seconds } from '../domain/time.ts';
 import { admitCreate, objectionToChange } from './admission.ts';
 import type { Answer, Status } from './api-status.ts';
 import { alreadyExists, badRequest, conflict, given, modified, notFound, refused, success } from './api-status.ts';
-import type { Kind, KindName } from './kinds.ts';
+import type { KindName } from './kinds.ts';
 import { apiVersionOf, findKind, kindOf } from './kinds.ts';
 import type { KubeObject, Manifest, Metadata, PodObject } from './kube-object.ts';
 import { isDeleting, stamp } from './kube-object.ts';

@@ -149,7 +149,7 @@ export class SimulatedCluster implements Cluster {
 
   #createPlaceholder(pod: Extract<Action, { kind: 'createPlaceholder' }>['pod']): ActionResult {
     const { name, namespace, labels } = pod.metadata;
-    const result = this.#call({ verb: 'create', kind: 'Pod' }, () => this.#world.store.create(pod));
+    const result = this.#call({ verb: 'create', kind: 'Pod' }, () => this.#world.store.create({ ...pod }));
     if ('lost' in result) return noAnswer;
     if (result.ok || result.status.reason !== 'AlreadyExists') return outcomeOf(result);
     const existing = this.#world.store.get('Pod', name, namespace);

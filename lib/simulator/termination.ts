@@ -10,6 +10,7 @@ import { evict } from './disruption-budgets.ts';
 import type { ClaimObject, NodeObject, PodObject } from './kube-object.ts';
 import {
   annotationOf,
+  conditionOf,
   conditionSince,
   createdAt,
   isDeleting,
@@ -73,19 +74,24 @@ function endClaim(world: WorldState, claim: ClaimObject): Instant | undefined {
     store.terminate(node);
     return now;
   }
-  if (!hasTaint(node, disruptedTaint.key)) {
-    store.update(node, {
-      metadata: {
-        labels: { ...node.metadata.labels, 'node.kubernetes.io/exclude-from-external-load-balancers': 'karpenter' },
-      },
-      spec: { taints: [...(node.spec.taints ?? []), disruptedTaint] },
-    });
-    store.update(claim, {
-      status: { conditions: withCondition(claim.status.conditions, now, 'Drained', 'Unknown', 'Draining') },
-    });
+  if (conditionOf(claim, 'Drained') === undefined) {
+    beginDrain(world, claim, node);
     return now;
   }
   return isTrue(claim, 'Drained') ? stopInstance(world, claim, node) : drain(world, claim, node);
+}
+
+/** The taint may be there already: Karpenter's own choice of the node puts it first. */
+function beginDrain({ store, now }: WorldState, claim: ClaimObject, node: NodeObject): void {
+  const taints = node.spec.taints ?? [];
+  store.update(node, {
+    metadata: {
+      labels: { ...node.metadata.labels, 'node.kubernetes.io/exclude-from-external-load-balancers': 'karpenter' },
+    },
+    spec: { taints: hasTaint(node, disruptedTaint.key) ? taints : [...taints, disruptedTaint] },
+  });
+  const conditions = withCondition(claim.status.conditions, now, 'Drained', 'Unknown', 'Draining');
+  store.update(claim, { status: { conditions } });
 }
 
 const isCritical = (pod: PodObject): boolean =>
