@@ -1,0 +1,397 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readPolicy } from '../../lib/adapters/kubernetes/policy-document.ts';
+import { specSchema } from '../../lib/adapters/kubernetes/policy-schema.ts';
+import type { PolicyReading, RotationPolicy } from '../../lib/domain/policy/rotation-policy.ts';
+import { hours, minutes } from '../../lib/domain/time.ts';
+import { at } from '../support/builders.ts';
+
+const window = { timezone: 'Asia/Tokyo', days: ['Wed', 'Sat'], start: '02:00', end: '06:00' };
+const document = (spec: object = {}, over: object = {}): unknown => ({
+  apiVersion: 'noderotation.io/v1alpha1',
+  kind: 'RotationPolicy',
+  metadata: { name: 'api', uid: 'u', resourceVersion: '7', generation: 3, creationTimestamp: '2026-06-01T00:00:00Z' },
+  spec: { nodePoolSelector: { matchLabels: { workload: 'api' } }, maintenanceWindows: [window], ...spec },
+  ...over,
+});
+
+function policyOf(json: unknown): RotationPolicy {
+  const reading = readPolicy(json);
+  if (!reading.valid) throw new Error(JSON.stringify(reading.problems));
+  return reading.policy;
+}
+const invalid = (json: unknown): Extract<PolicyReading, { valid: false }> => {
+  const reading = readPolicy(json);
+  if (reading.valid) throw new Error('valid');
+  return reading;
+};
+const paths = (json: unknown): string[] => {
+  const reading = readPolicy(json);
+  return reading.valid ? [] : reading.problems.map(({ path }) => path);
+};
+const problemOf = (json: unknown): string =>
+  invalid(json)
+    .problems.map(({ path, problem }) => `${path} ${problem}`)
+    .join('; ');
+
+describe('a policy with its defaults applied (D2-01)', () => {
+  it('the least that one can say (D2-01)', () => {
+    expect(readPolicy(document())).toEqual({
+      valid: true,
+      policy: {
+        meta: {
+          name: 'api',
+          uid: 'u',
+          resourceVersion: '7',
+          created: at('2026-06-01T00:00:00Z'),
+          deleting: false,
+          labels: {},
+          annotations: {},
+          finalizers: [],
+        },
+        generation: 3,
+        nodePoolSelector: { matchLabels: { workload: 'api' }, matchExpressions: [] },
+        mode: 'Rotate',
+        ageThreshold: 'auto',
+        minRotationChances: 2,
+        windows: [{ timezone: 'Asia/Tokyo', days: ['Wed', 'Sat'], start: 120, end: 360 }],
+        exclusions: [],
+        surge: {
+          maxUnavailable: 1,
+          readyTimeout: minutes(15),
+          cooldownAfter: minutes(10),
+          failurePause: minutes(10),
+          retryBackoff: minutes(30),
+          provisioningEstimate: minutes(5),
+          wholeNodeReservation: false,
+          matchNodeRequirements: {
+            required: ['topology.kubernetes.io/zone', 'kubernetes.io/arch', 'karpenter.sh/capacity-type'],
+            preferred: [],
+          },
+          forcefulFallback: false,
+          deferBlockedDrains: false,
+        },
+      },
+    });
+  });
+
+  it('everything said is kept (D2-01)', () => {
+    const policy = policyOf(
+      document({
+        mode: 'Observe',
+        ageThreshold: '240h',
+        minRotationChances: 3,
+        exclusions: [{ timezone: 'Asia/Tokyo', from: '2026-12-29', to: '2027-01-04', reason: 'year end' }],
+        surge: {
+          maxUnavailable: 1,
+          readyTimeout: '1h30m',
+          cooldownAfter: '0s',
+          failurePause: '1m',
+          retryBackoff: '500ms',
+          provisioningEstimate: '2h',
+          drainEstimate: '3h',
+          wholeNodeReservation: true,
+          matchNodeRequirements: { required: [], preferred: ['kubernetes.io/arch'] },
+          forcefulFallback: { enabled: true },
+          deferBlockedDrains: true,
+        },
+      }),
+    );
+    expect(policy).toMatchObject({
+      mode: 'Observe',
+      ageThreshold: hours(240),
+      minRotationChances: 3,
+      exclusions: [{ timezone: 'Asia/Tokyo', from: '2026-12-29', to: '2027-01-04', reason: 'year end' }],
+      surge: {
+        maxUnavailable: 1,
+        readyTimeout: minutes(90),
+        cooldownAfter: 0,
+        failurePause: minutes(1),
+        retryBackoff: 500,
+        provisioningEstimate: hours(2),
+        drainEstimate: hours(3),
+        wholeNodeReservation: true,
+        matchNodeRequirements: { required: [], preferred: ['kubernetes.io/arch'] },
+        forcefulFallback: true,
+        deferBlockedDrains: true,
+      },
+    });
+  });
+
+  it.each([
+    [{ cooldownAfter: '9m' }, { failurePause: minutes(10) }],
+    [{ cooldownAfter: '20m' }, { failurePause: minutes(20) }],
+    [{ readyTimeout: '3m' }, { provisioningEstimate: minutes(3) }],
+    [{ readyTimeout: '5m1s' }, { provisioningEstimate: minutes(5) }],
+    [null, { readyTimeout: minutes(15) }],
+    [{ readyTimeout: null, matchNodeRequirements: null }, { readyTimeout: minutes(15) }],
+  ])('defaults that depend on others, and nulls: %j (D2-01, R3.2-15)', (surge, expected) => {
+    expect(policyOf(document({ surge })).surge).toMatchObject(expected);
+  });
+
+  it('K below one and an empty list of windows are values, not problems (D4-01)', () => {
+    expect(policyOf(document({ minRotationChances: 0, maintenanceWindows: [] }))).toMatchObject({
+      minRotationChances: 0,
+      windows: [],
+    });
+    expect(policyOf(document({ minRotationChances: -3 })).minRotationChances).toBe(-3);
+  });
+
+  it.each([
+    ['02:00', '01:00', { start: 120, end: 60 }],
+    ['22:00', '24:00', { start: 1320, end: 1440 }],
+    ['22:00', '00:00', { start: 1320, end: 1440 }],
+    ['00:00', '24:00', { start: 0, end: 1440 }],
+    ['23:59', '00:01', { start: 1439, end: 1 }],
+  ])('a window from %s to %s (D3-02, PR-73, PR-74)', (start, end, expected) => {
+    expect(policyOf(document({ maintenanceWindows: [{ ...window, start, end }] })).windows[0]).toMatchObject(expected);
+  });
+
+  it('a field that the schema does not know is ignored, as the API server prunes it (D2-03)', () => {
+    expect(readPolicy(document({ future: 1 })).valid).toBe(true);
+  });
+});
+
+describe('problems of single fields (D2-03, D2-04)', () => {
+  const inWindow = (over: object): unknown => document({ maintenanceWindows: [window, { ...window, ...over }] });
+
+  it.each([
+    ['an unknown zone, PR-81', { timezone: 'Asia/Tokio' }, 'timezone', '"Asia/Tokio"'],
+    ['an offset, PR-81', { timezone: '+09:00' }, 'timezone', '"+09:00"'],
+    ['no zone, PR-81', { timezone: undefined }, 'timezone', 'required'],
+    ['an empty zone', { timezone: '' }, 'timezone', '""'],
+    ['no days, PR-80', { days: [] }, 'days', '[]'],
+    ['missing days, PR-80', { days: undefined }, 'days', 'required'],
+    ['an unknown day, PR-80', { days: ['Wedn'] }, 'days[0]', '"Wedn"'],
+    ['24:01, PR-74', { end: '24:01' }, 'end', '"24:01"'],
+    ['7:5, PR-74', { start: '7:5' }, 'start', '"7:5"'],
+    ['25:00, PR-74', { end: '25:00' }, 'end', '"25:00"'],
+    ['24:00 as a start', { start: '24:00' }, 'start', '"24:00"'],
+    ['seconds', { start: '02:00:00' }, 'start', '"02:00:00"'],
+    ['an unquoted time, which YAML reads as a number', { start: 120 }, 'start', '120'],
+    ['an end equal to the start', { end: '02:00' }, 'end', '"02:00"'],
+  ])('%s (D2-04)', (_, over, field, value) => {
+    expect(paths(inWindow(over))).toEqual([`spec.maintenanceWindows[1].${field}`]);
+    expect(problemOf(inWindow(over))).toContain(value);
+  });
+
+  it.each([
+    ['a day that does not exist', { from: '2026-02-30', to: '2026-03-01' }, ['from']],
+    ['the wrong order', { from: '2026-03-02', to: '2026-03-01' }, ['to']],
+    ['a single day', { from: '2026-03-01', to: '2026-03-01' }, []],
+    ['another form', { from: '1 March', to: '2026-03-01' }, ['from']],
+    ['an unknown zone', { from: '2026-03-01', to: '2026-03-01', timezone: 'Mars/Base' }, ['timezone']],
+  ])('an exclusion with %s (D2-04, D3-06)', (_, over, fields) => {
+    const json = document({ exclusions: [{ timezone: 'UTC', ...over }] });
+    expect(paths(json)).toEqual(fields.map((field) => `spec.exclusions[0].${field}`));
+  });
+
+  it.each([
+    ['readyTimeout', '0s'],
+    ['failurePause', '0m'],
+    ['retryBackoff', '0h0m'],
+    ['provisioningEstimate', '0s'],
+    ['drainEstimate', '0ms'],
+    ['readyTimeout', '30d'],
+    ['readyTimeout', '1hr'],
+    ['readyTimeout', '1.5h'],
+    ['readyTimeout', '-1h'],
+    ['readyTimeout', ''],
+    ['readyTimeout', 15],
+    ['cooldownAfter', 'Never'],
+    ['cooldownAfter', '9999999999999999h'],
+    ['maxUnavailable', 2],
+    ['maxUnavailable', 0],
+    ['wholeNodeReservation', 'yes'],
+    ['deferBlockedDrains', 1],
+  ])('surge.%s %j (D2-02, D2-03, PR-119)', (field, value) => {
+    const json = document({ surge: { [field]: value } });
+    expect(paths(json)).toEqual([...new Set(paths(json))]);
+    expect(paths(json)).toEqual([`spec.surge.${field}`]);
+    expect(problemOf(json)).toContain(`not ${JSON.stringify(value)}`);
+  });
+
+  it.each([
+    ['ageThreshold', 'soon'],
+    ['ageThreshold', 240],
+    ['ageThreshold', '10d'],
+    ['minRotationChances', 1.5],
+    ['minRotationChances', '2'],
+    ['minRotationChances', 1001],
+    ['mode', 'rotate'],
+    ['maintenanceWindows', 'always'],
+    ['exclusions', {}],
+  ])('%s %j (D2-03)', (field, value) => expect(paths(document({ [field]: value }))).toEqual([`spec.${field}`]));
+
+  it('an explicit ageThreshold of zero is a value that gets its finding (D4-03)', () => {
+    expect(policyOf(document({ ageThreshold: '0s' })).ageThreshold).toBe(0);
+  });
+
+  it.each([
+    ['kubernetes.io/hostname', false],
+    ['karpenter.sh/registered', false],
+    ['karpenter.sh/initialized', false],
+    ['node.karpenter.sh/x', false],
+    ['karpenter.sh/nodepool', true],
+    ['karpenter.sh/capacity-type', true],
+    ['node.kubernetes.io/instance-type', true],
+    ['eks.amazonaws.com/instance-family', true],
+    ['notkarpenter.sh/x', true],
+    ['no key', false],
+  ])('a replicated key %s is accepted: %s (D2-05)', (key, accepted) => {
+    for (const list of ['required', 'preferred']) {
+      const json = document({ surge: { matchNodeRequirements: { [list]: [key] } } });
+      expect(paths(json)).toEqual(accepted ? [] : [`spec.surge.matchNodeRequirements.${list}[0]`]);
+    }
+  });
+});
+
+describe('the selector (D2-06, D2-09)', () => {
+  const selecting = (nodePoolSelector: unknown): unknown => document({ nodePoolSelector });
+  const expression = { key: 'tier', operator: 'In', values: ['a'] };
+
+  it('an empty one matches every pool and is valid (D2-06)', () => {
+    expect(policyOf(selecting({})).nodePoolSelector).toEqual({ matchLabels: {}, matchExpressions: [] });
+  });
+
+  it('expressions without values get an empty list (D2-06)', () => {
+    const { nodePoolSelector } = policyOf(
+      selecting({ matchExpressions: [expression, { key: 'x', operator: 'Exists' }] }),
+    );
+    expect(nodePoolSelector.matchExpressions).toEqual([expression, { key: 'x', operator: 'Exists', values: [] }]);
+  });
+
+  it.each([
+    ['missing', undefined, 'spec.nodePoolSelector'],
+    ['text', 'all', 'spec.nodePoolSelector'],
+    ['a label that is a number', { matchLabels: { a: 1 } }, 'spec.nodePoolSelector.matchLabels.a'],
+    [
+      'an unknown operator',
+      { matchExpressions: [{ key: 'a', operator: 'Like', values: ['x'] }] },
+      'spec.nodePoolSelector.matchExpressions[0].operator',
+    ],
+    [
+      'In without values',
+      { matchExpressions: [{ key: 'a', operator: 'In' }] },
+      'spec.nodePoolSelector.matchExpressions[0].values',
+    ],
+    [
+      'Exists with values',
+      { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] },
+      'spec.nodePoolSelector.matchExpressions[0].values',
+    ],
+    ['no key', { matchExpressions: [{ operator: 'Exists' }] }, 'spec.nodePoolSelector.matchExpressions[0].key'],
+    [
+      'a key of JavaScript itself',
+      { matchLabels: JSON.parse('{"__proto__":"x"}') },
+      'spec.nodePoolSelector.matchLabels.__proto__',
+    ],
+  ])('%s: the policy governs nothing (D2-09)', (_, nodePoolSelector, path) => {
+    expect(paths(selecting(nodePoolSelector))).toEqual([path]);
+    expect('nodePoolSelector' in invalid(selecting(nodePoolSelector))).toBe(false);
+  });
+
+  it('a readable one is kept by an otherwise invalid policy (D2-06)', () => {
+    expect(invalid(document({ mode: 'Go' })).nodePoolSelector).toEqual({
+      matchLabels: { workload: 'api' },
+      matchExpressions: [],
+    });
+  });
+});
+
+describe('every problem at once, and never a crash (D2-03)', () => {
+  it('all are named with path and value (D2-03)', () => {
+    const json = document({
+      mode: 'Go',
+      minRotationChances: 'two',
+      maintenanceWindows: [{ timezone: 4, days: ['Wed', 'x'], start: '02:00', end: '02:00' }, 7],
+      exclusions: [{ timezone: '+01:00', from: '2026-02-02', to: '2026-02-01', reason: 5 }],
+      surge: { readyTimeout: '0s', retryBackoff: 'soon' },
+    });
+    expect(paths(json).sort()).toEqual([
+      'spec.exclusions[0].reason',
+      'spec.exclusions[0].timezone',
+      'spec.exclusions[0].to',
+      'spec.maintenanceWindows[0].days[1]',
+      'spec.maintenanceWindows[0].end',
+      'spec.maintenanceWindows[0].timezone',
+      'spec.maintenanceWindows[1]',
+      'spec.minRotationChances',
+      'spec.mode',
+      'spec.surge.readyTimeout',
+      'spec.surge.retryBackoff',
+    ]);
+    expect(invalid(json)).toMatchObject({ meta: { name: 'api', uid: 'u' }, generation: 3 });
+  });
+
+  it.each([
+    [null],
+    [undefined],
+    [7],
+    ['text'],
+    [[]],
+    [{}],
+    [{ spec: null }],
+    [{ metadata: 5, spec: 5 }],
+    [{ metadata: { name: 5 } }],
+    [{ spec: [] }],
+  ])('%j is refused with a name for what is wrong (D2-03)', (json) => {
+    const reading = invalid(json);
+    expect(reading.problems.length).toBeGreaterThan(0);
+    expect(reading.meta.name).toBe('');
+    expect('nodePoolSelector' in reading).toBe(false);
+  });
+
+  it('a file that was never applied has neither uid nor version (D13-01)', () => {
+    expect(policyOf(document({}, { metadata: { name: 'api' } }))).toMatchObject({
+      generation: 0,
+      meta: { name: 'api', uid: '', resourceVersion: '' },
+    });
+  });
+
+  it('metadata that cannot be read is a problem: a hold in it must not be overlooked (D5-06, D5-07)', () => {
+    expect(paths(document({}, { metadata: { name: 'api', annotations: 'frozen' } }))).toEqual(['metadata.annotations']);
+    const odd = policyOf(document({}, { metadata: { name: 'api', annotations: { 'noderotation.io/freeze': 2027 } } }));
+    expect(odd.meta.annotations).toEqual({ 'noderotation.io/freeze': '2027' });
+  });
+
+  it('another version of the API is not guessed at (D5-06)', () => {
+    expect(paths(document({}, { apiVersion: 'noderotation.io/v2' }))).toEqual(['apiVersion']);
+  });
+
+  it('a very long value is cut in the message (D2-03)', () => {
+    expect(problemOf(document({ mode: 'x'.repeat(5_000) })).length).toBeLessThan(400);
+  });
+});
+
+describe('the schema as the source of the CRD (D2-01)', () => {
+  const json = z.toJSONSchema(specSchema, { io: 'input' }) as {
+    properties: Record<string, Record<string, unknown>>;
+    required: string[];
+  };
+
+  it('states what is required, the defaults, and the bounds that only the CRD has (D2-01, D4-01)', () => {
+    expect(json.required).toEqual(['nodePoolSelector', 'maintenanceWindows']);
+    expect(json.properties.minRotationChances).toMatchObject({ type: 'integer', minimum: 1, default: 2 });
+    expect(json.properties.maintenanceWindows).toMatchObject({ minItems: 1 });
+    expect(json.properties.mode).toMatchObject({ enum: ['Rotate', 'Observe'], default: 'Rotate' });
+  });
+
+  it('describes every field of the first level, and carries the rules across fields (D2-01)', () => {
+    for (const [name, property] of Object.entries(json.properties))
+      expect(property.description, name).toBeTypeOf('string');
+    expect(json.properties.maintenanceWindows?.items).toMatchObject({
+      'x-kubernetes-validations': [{ rule: 'self.start != self.end' }],
+    });
+  });
+
+  it('a policy of the defaults it states reads like one that leaves them out (D2-01)', () => {
+    const stated = Object.fromEntries(
+      Object.entries(json.properties).flatMap(([name, { default: value }]) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    );
+    expect(policyOf(document(stated))).toEqual(policyOf(document()));
+    expect(Object.keys(stated)).toContain('surge');
+  });
+});
