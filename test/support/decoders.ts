@@ -1,0 +1,32 @@
+/**
+ * The Kubernetes adapter's own decoders, for the simulated cluster.
+ */
+import type { Decoded } from '../../lib/adapters/kubernetes/decode.ts';
+import {
+  decodeDisruptionBudget,
+  decodeNode,
+  decodeNodeClaim,
+  decodeNodeMetadata,
+  decodeNodePool,
+} from '../../lib/adapters/kubernetes/decode.ts';
+import { decodePod } from '../../lib/adapters/kubernetes/decode-pod.ts';
+import { readPolicy } from '../../lib/adapters/kubernetes/policy-document.ts';
+import type { Decoders } from '../../lib/simulator/simulated-cluster.ts';
+
+const sound =
+  <T>(decode: (raw: unknown) => Decoded<T>) =>
+  (raw: unknown): T => {
+    const read = decode(raw);
+    if (!read.ok) throw new Error(read.problem);
+    return read.value;
+  };
+
+export const decoders: Decoders = {
+  policy: readPolicy,
+  nodePool: sound(decodeNodePool),
+  nodeClaim: sound(decodeNodeClaim),
+  node: sound(decodeNode),
+  nodeMetadata: sound(decodeNodeMetadata),
+  pod: sound(decodePod),
+  disruptionBudget: sound(decodeDisruptionBudget),
+};
