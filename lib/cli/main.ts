@@ -4,6 +4,8 @@
 import { Command, CommanderError } from 'commander';
 import { exitCodes, failureOf } from './failure.ts';
 import { addLocalCommand } from './local.ts';
+import { addPlanCommand } from './plan.ts';
+import { addValidateCommand } from './validate.ts';
 
 const program = new Command('node-rotation')
   .description('Replaces Karpenter nodes inside maintenance windows, before their expiry forces them out')
@@ -16,6 +18,8 @@ const finish = (code: number): void => {
 };
 
 addLocalCommand(program, finish);
+addPlanCommand(program, finish);
+addValidateCommand(program, finish);
 
 function fail(error: unknown): void {
   if (error instanceof CommanderError) {

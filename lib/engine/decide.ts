@@ -24,7 +24,7 @@ import { examine, fallbackApplies, start, startFallback } from './start.ts';
 import { liveClaims, sweepPool, sweepRest } from './sweep.ts';
 import { withWarnings } from './warnings.ts';
 
-type Verdict = Decision | { readonly need: Need };
+export type Verdict = Decision | { readonly need: Need };
 
 /** Candidates looked at closely in one tick; each costs two reads. */
 export const examinedPerTick = 8;
@@ -78,7 +78,7 @@ function withoutRotation(view: PoolView): Verdict {
 }
 
 /** @design D6-06, D6-07, R3.6-02, R3.8-07 */
-function firstThatCanStart(view: PoolView, policy: RotationPolicy, candidates: readonly Assessment[]): Verdict {
+export function firstThatCanStart(view: PoolView, policy: RotationPolicy, candidates: readonly Assessment[]): Verdict {
   const refusals: Notice[] = [];
   for (const candidate of candidates.slice(0, examinedPerTick)) {
     if (fallbackApplies(view, policy, candidate.claim)) return startFallback(view, policy, candidate.claim);
