@@ -5,11 +5,14 @@ import type { Budget, Recorder, TickRecord } from '../../lib/controller/ports.ts
 import { runTick } from '../../lib/controller/run-tick.ts';
 import type { UnrecordedStep } from '../../lib/domain/rotation/unrecorded.ts';
 import { entryKey, toWire } from '../../lib/domain/rotation/unrecorded.ts';
-import { hours, zero } from '../../lib/domain/time.ts';
+import { add, days, hours, minutes, subtract, zero } from '../../lib/domain/time.ts';
 import type { FaultPlan } from '../../lib/simulator/faults.ts';
-import { placeholderNamespace, placeholderPriorityClass } from '../../lib/simulator/fleet.ts';
+import type { Fleet } from '../../lib/simulator/fleet.ts';
+import { buildFleet, demonstrationPolicy, placeholderNamespace, placeholderPriorityClass } from '../../lib/simulator/fleet.ts';
 import { SimulatedCluster } from '../../lib/simulator/simulated-cluster.ts';
-import type { World } from '../../lib/simulator/world.ts';
+import type { WorldOptions } from '../../lib/simulator/world.ts';
+import { World } from '../../lib/simulator/world.ts';
+import { at } from './builders.ts';
 import { decoders } from './decoders.ts';
 
 export const unhurried: Budget = { left: () => hours(1), sinceSnapshot: () => zero };
@@ -69,3 +72,44 @@ export function leftovers(world: World): readonly string[] {
     });
   });
 }
+
+/** One pool `api` of two nodes: the older is due in the window that opens at `opens`, the younger is not. */
+export const oneDueNode: Fleet = {
+  pools: [{ name: 'api', instanceType: 'm7g.xlarge', nodes: 2, ages: [days(10), days(2)], limits: { cpu: '64' } }],
+  apps: [
+    { name: 'web', pool: 'api', replicas: 5, requests: { cpu: '900m', memory: '2Gi' }, budget: { maxUnavailable: 1 } },
+    { name: 'db', pool: 'api', replicas: 2, requests: { cpu: '500m', memory: '1Gi' }, budget: { minAvailable: 1 } },
+  ],
+  daemons: [{ name: 'node-agent', requests: { cpu: '100m', memory: '128Mi' } }],
+  policy: demonstrationPolicy,
+};
+
+/** Wednesday 02:00 in Tokyo. */
+export const opens = at('2026-06-09T17:00:00Z');
+
+/** The fleet just before its window opens. */
+export function aWorld(fleet: Fleet = oneDueNode, options: Partial<WorldOptions> = {}): World {
+  const world = new World({ startsAt: subtract(opens, minutes(10)), ...options });
+  buildFleet(world, fleet);
+  world.advance(opens);
+  return world;
+}
+
+/** Ticks once a minute from the world's present instant, the first one now. */
+export async function tickMinutes(world: World, table: MemoryTable, count: number, options: TickOptions = {}): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) {
+    await tickOn(world, table, options);
+    world.advance(add(world.now, minutes(1)));
+  }
+}
+
+/** The NodePool's annotations of ours, without the prefix. */
+export function stateOf(world: World, pool = 'api'): Readonly<Record<string, string>> {
+  const annotations = (world.store.get('NodePool', pool)?.metadata.annotations ?? {}) as Record<string, string>;
+  return Object.fromEntries(Object.entries(annotations).flatMap(([key, value]) => (key.startsWith('noderotation.io/') ? [[key.slice('noderotation.io/'.length), value]] : [])));
+}
+
+export const namesOf = (world: World, kind: 'NodeClaim' | 'Node' | 'Pod'): readonly string[] => {
+  const listed = world.store.list(kind);
+  return listed.ok ? listed.value.items.map((object) => object.metadata.name) : [];
+};
