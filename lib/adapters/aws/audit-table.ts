@@ -19,8 +19,8 @@ import {
 import { entryKey, fromWire, toWire, type UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
 import { day, formatInstant, type Instant, second } from '../../domain/time.ts';
 
-/** Names that the deployment's table and the one made here have in common. @design D10-01, D10-03 */
-export const tableKeys = {
+/** @design D10-01, D10-03 */
+const tableKeys = {
   partition: 'pk',
   sort: 'sk',
   ttl: 'ttl',

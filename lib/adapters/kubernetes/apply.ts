@@ -37,7 +37,7 @@ export async function apply(acting: Acting, action: Action): Promise<ActionResul
 }
 
 /** The one request that carries out an action. */
-export function requestOf({ observedAt, instance }: Acting, action: Action): ApiRequest {
+function requestOf({ observedAt, instance }: Acting, action: Action): ApiRequest {
   switch (action.kind) {
     case 'annotate':
       return patch(action.target, { annotations: action.annotations });

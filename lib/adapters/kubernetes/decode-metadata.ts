@@ -10,7 +10,7 @@ import { textOf } from './lenient-reading.ts';
 
 export const textMap = z.record(z.string(), z.string());
 
-export const ownerReference = z.object({ kind: z.string(), name: z.string(), controller: z.boolean().nullish() });
+const ownerReference = z.object({ kind: z.string(), name: z.string(), controller: z.boolean().nullish() });
 
 /** Times are read afterwards, so that an unreadable one is named without losing that it is there. */
 export const metadata = z.object({
