@@ -90,7 +90,7 @@ describe('durations', () => {
 
   it('prints what it reads (D2-02)', () => {
     fc.assert(
-      fc.property(fc.nat({ max: 2 ** 50 }), (ms) => {
+      fc.property(fc.nat({ max: 2 ** 43 }), (ms) => {
         expect(parseGoDuration(formatDuration(ms as never))).toBe(ms);
       }),
     );

@@ -178,24 +178,18 @@ const surge = z
         .default('15m')
         .meta({ description: 'How long a replacement may take to be ready.' }),
       cooldownAfter: duration.default('10m').meta({ description: 'Pause after a rotation that succeeded.' }),
-      failurePause: positiveDuration
-        .optional()
-        .meta({
-          description: 'Pause of the pool after one that failed. Default: 10m or cooldownAfter, whichever is longer.',
-        }),
+      failurePause: positiveDuration.optional().meta({
+        description: 'Pause of the pool after one that failed. Default: 10m or cooldownAfter, whichever is longer.',
+      }),
       retryBackoff: positiveDuration
         .default('30m')
         .meta({ description: 'Wait of the failed node; doubled with each further failure, up to eight times.' }),
-      provisioningEstimate: positiveDuration
-        .optional()
-        .meta({
-          description: 'Expected time until a replacement is ready. Default: 5m or readyTimeout, whichever is shorter.',
-        }),
-      drainEstimate: positiveDuration
-        .optional()
-        .meta({
-          description: 'Expected length of a drain. Default: 10m or terminationGracePeriod, whichever is shorter.',
-        }),
+      provisioningEstimate: positiveDuration.optional().meta({
+        description: 'Expected time until a replacement is ready. Default: 5m or readyTimeout, whichever is shorter.',
+      }),
+      drainEstimate: positiveDuration.optional().meta({
+        description: 'Expected length of a drain. Default: 10m or terminationGracePeriod, whichever is shorter.',
+      }),
       wholeNodeReservation: flag.meta({
         description: 'Reserve a whole node of the same size instead of what the Pods ask for.',
       }),
@@ -211,12 +205,9 @@ const surge = z
         )
         .prefault({})
         .meta({ description: 'Which properties of the old node its replacement repeats.' }),
-      forcefulFallback: z
-        .object({ enabled: flag }, 'must be {enabled}')
-        .prefault({})
-        .meta({
-          description: 'Delete a node inside the window without a replacement when too little time is left for one.',
-        }),
+      forcefulFallback: z.object({ enabled: flag }, 'must be {enabled}').prefault({}).meta({
+        description: 'Delete a node inside the window without a replacement when too little time is left for one.',
+      }),
       deferBlockedDrains: flag.meta({
         description: 'Put off a node whose drain cannot proceed while a later chance remains.',
       }),

@@ -3,7 +3,7 @@
  *
  * Only what the policy alone can tell; it is reported with each of its pools, and by `validate` without any.
  */
-import type { RotationPolicy } from '../policy/rotation-policy.ts';
+import type { RotationPolicy, SurgeSettings } from '../policy/rotation-policy.ts';
 import type { Instant } from '../time.ts';
 import { formatDuration, minutes } from '../time.ts';
 import type { Finding } from './finding.ts';
@@ -13,7 +13,7 @@ import { windowPeriods } from './window.ts';
 /**
  * What can be said of a policy before any NodePool is known.
  *
- * @design D4-03, R3.2-20, R3.2-21, R3.2-22, R3.2-29, R3.7-05
+ * @design D4-03, R3.2-20, R3.2-21, R3.2-22
  */
 export function policyFindings(policy: RotationPolicy, at: Instant): readonly Finding[] {
   const { minRotationChances: wanted, surge, ageThreshold } = policy;
@@ -42,6 +42,12 @@ export function policyFindings(policy: RotationPolicy, at: Instant): readonly Fi
       ),
     );
   }
+  return [...found, ...settingFindings(surge)];
+}
+
+/** @design D4-03, R3.2-29, R3.7-05 */
+function settingFindings(surge: SurgeSettings): Finding[] {
+  const found: Finding[] = [];
   if (surge.retryBackoff < surge.readyTimeout) {
     found.push(
       warn(

@@ -8,7 +8,7 @@ import type { Duration } from '../time.ts';
 import { minutes, shorter, sum } from '../time.ts';
 
 /** Stands for a drainEstimate that is unset. @design R3.2-15 */
-export const usualDrain: Duration = minutes(10);
+const usualDrain: Duration = minutes(10);
 
 type Estimates = Pick<
   SurgeSettings,

@@ -93,7 +93,7 @@ function unionOfWeek(windows: readonly WindowEntry[], offsets: ReadonlyMap<strin
 }
 
 /** The wall-clock length of one occurrence of an entry; an end before the start lies on the next day. @design D3-02 */
-export const windowLength = ({ start, end }: Pick<WindowEntry, 'start' | 'end'>): Duration =>
+const windowLength = ({ start, end }: Pick<WindowEntry, 'start' | 'end'>): Duration =>
   duration((end < start ? end - start + 24 * 60 : end - start) * minute);
 
 /** Sorted by start, with everything that touches or overlaps made one. @design D3-04 */

@@ -46,7 +46,7 @@ const membership: readonly [string, string, string, boolean][] = [
   ['PR-86', 'Wed 02:00-06:00 Asia/Tokyo', '2026-06-09T17:05:00Z', true],
 ];
 
-describe('membership (R3.1-01, R3.1-02, D3-01, D3-02, D3-03)', () => {
+describe('membership (R3.1-01, R3.1-02, D3-01, D3-02, D3-03; PR-09, PR-11, PR-73, PR-74, PR-77, PR-79, PR-82, PR-83, PR-85, PR-86)', () => {
   it.each(membership)('%s: %s at %s is open: %s', (_, text, instant, expected) =>
     expect(open(plan([text]), instant)).toBe(expected),
   );

@@ -210,7 +210,7 @@ describe('warnings about lifetimes', () => {
 describe('warnings about settings', () => {
   it.each([
     ['retryBackoff equal to readyTimeout', { retryBackoff: minutes(15) }, []],
-    ['retryBackoff below it (R3.2-29)', { retryBackoff: lasting('14m59s') }, ['warn RetryBackoffShort']],
+    ['retryBackoff below it', { retryBackoff: lasting('14m59s') }, ['warn RetryBackoffShort']],
     ['readyTimeout of 1m', { readyTimeout: minutes(1), provisioningEstimate: minutes(1) }, []],
     [
       'readyTimeout below 1m',
@@ -226,11 +226,13 @@ describe('warnings about settings', () => {
     ['drainEstimate equal to tGP', { drainEstimate: hours(1) }, []],
     ['drainEstimate above it', { drainEstimate: lasting('1h1s') }, ['warn DrainEstimateAboveTGP']],
     [
-      'the zone not required (R3.7-05)',
+      'the zone not required',
       { matchNodeRequirements: { required: ['kubernetes.io/arch'], preferred: ['topology.kubernetes.io/zone'] } },
       ['warn ZoneNotPinned'],
     ],
-  ])('%s (D4-03)', (_, surge, expected) => expect(codes({ policy: aPolicy({ surge }) })).toEqual(expected));
+  ])('%s (D4-03, R3.2-29, R3.7-05)', (_, surge, expected) =>
+    expect(codes({ policy: aPolicy({ surge }) })).toEqual(expected),
+  );
 
   it('drainEstimate without a tGP has nothing to exceed (D4-03)', () => {
     expect(codes({ pool: withoutGrace(days(14)), policy: aPolicy({ surge: { drainEstimate: hours(9) } }) })).toEqual([
