@@ -91,11 +91,11 @@ export function answer(store: ObjectStore, request: ApiRequest): ApiAnswer {
     case 'list':
       return list(store, request, route, metadataOnly);
     case 'create':
-      return withBody(request, (body) => create(store, request, route, body));
+      return withBody(request, (body) => create(store, request, route, body, metadataOnly));
     case 'patch':
       return patch(store, request, route, metadataOnly);
     case 'delete':
-      return withBody(request, (body) => remove(store, request, route, body));
+      return withBody(request, (body) => remove(store, request, route, body, metadataOnly));
     default:
       return statusAnswer(methodNotAllowed());
   }
@@ -177,7 +177,13 @@ function parse(text: string): Answer<unknown> {
   }
 }
 
-function create(store: ObjectStore, request: ApiRequest, route: Route, body: unknown): ApiAnswer {
+function create(
+  store: ObjectStore,
+  request: ApiRequest,
+  route: Route,
+  body: unknown,
+  metadataOnly: boolean,
+): ApiAnswer {
   if (!isJsonObject(body) || !isJsonObject(body.metadata))
     return statusAnswer(badRequest('the body is no object with metadata'));
   const { kind } = route;
@@ -199,7 +205,7 @@ function create(store: ObjectStore, request: ApiRequest, route: Route, body: unk
     kind: kind.kind,
     metadata: { ...body.metadata, ...(namespace === undefined ? {} : { namespace }) },
   } as Manifest;
-  return objectAnswer(store.create(manifest, { dryRun: isDryRun(request) }), false, 201);
+  return objectAnswer(store.create(manifest, { dryRun: isDryRun(request) }), metadataOnly, 201);
 }
 
 function patch(store: ObjectStore, request: ApiRequest, route: Route, metadataOnly: boolean): ApiAnswer {
@@ -214,7 +220,13 @@ function patch(store: ObjectStore, request: ApiRequest, route: Route, metadataOn
   });
 }
 
-function remove(store: ObjectStore, request: ApiRequest, route: Route, body: unknown): ApiAnswer {
+function remove(
+  store: ObjectStore,
+  request: ApiRequest,
+  route: Route,
+  body: unknown,
+  metadataOnly: boolean,
+): ApiAnswer {
   const stated = isJsonObject(body) ? body : {};
   const grace =
     stated.gracePeriodSeconds ??
@@ -230,7 +242,7 @@ function remove(store: ObjectStore, request: ApiRequest, route: Route, body: unk
     ...(typeof grace === 'number' ? { gracePeriodSeconds: grace } : {}),
     dryRun,
   };
-  return objectAnswer(store.delete(nameOf(route), options));
+  return objectAnswer(store.delete(nameOf(route), options), metadataOnly);
 }
 
 const verbs = ['create', 'delete', 'get', 'list', 'patch'];

@@ -26,7 +26,7 @@ import type { KindName } from './kinds.ts';
 import { findKind, kindOf } from './kinds.ts';
 import type { KubeObject } from './kube-object.ts';
 import { labelOf } from './kube-object.ts';
-import type { ListOptions, Name } from './object-store.ts';
+import type { DeleteOptions, ListOptions, Name } from './object-store.ts';
 import type { World } from './world.ts';
 
 /** From wire JSON to the domain; the HTTP adapter's own. */
@@ -111,40 +111,39 @@ export class SimulatedCluster implements Cluster {
     this.#actionsLeft -= 1;
     switch (action.kind) {
       case 'annotate':
-        return this.#patch(action.target, { metadata: { annotations: action.annotations } });
+        return this.#patch(action.target, { metadata: { annotations: action.annotations } }, whenMissing.conflict);
       case 'protect':
       case 'unprotect': {
         const { annotations, unschedulable } = action;
-        return this.#patch(action.target, {
-          metadata: { annotations },
-          ...(unschedulable === undefined ? {} : { spec: { unschedulable } }),
-        });
+        const spec = unschedulable === undefined ? {} : { spec: { unschedulable } };
+        const missing = action.kind === 'protect' ? whenMissing.conflict : whenMissing.done;
+        return this.#patch(action.target, { metadata: { annotations }, ...spec }, missing);
       }
       case 'createPlaceholder':
         return this.#createPlaceholder(action.pod);
       case 'deletePlaceholder': {
-        const { uid } = action.target;
-        return this.#delete(action.target, { preconditions: { uid }, gracePeriodSeconds: 0 }, action.mustExist);
+        const options = { preconditions: { uid: action.target.uid }, gracePeriodSeconds: 0 };
+        return this.#delete(action.target, options, action.mustExist ? whenMissing.conflict : whenMissing.done);
       }
       case 'deleteNodeClaim': {
         const { uid, resourceVersion } = action.target;
-        return this.#delete(action.target, { preconditions: { uid, resourceVersion } }, false);
+        return this.#delete(action.target, { preconditions: { uid, resourceVersion } }, whenMissing.done);
       }
-      case 'emitEvent':
-        return this.#write({ verb: 'create', kind: 'Event' }, () =>
-          this.#world.store.create(eventManifest(action.event, this.#timestamp())),
-        );
+      case 'emitEvent': {
+        const event = eventManifest(action.event, this.#timestamp());
+        return this.#write({ verb: 'create', kind: 'Event' }, () => this.#world.store.create(event));
+      }
     }
   }
 
-  #patch(target: ObjectRef, patch: { readonly metadata: object; readonly spec?: object }): ActionResult {
+  #patch(
+    target: ObjectRef,
+    patch: { readonly metadata: object; readonly spec?: object },
+    missing: WhenMissing,
+  ): ActionResult {
     const { uid, resourceVersion } = target;
     const versioned = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
-    const result = this.#call({ verb: 'patch', kind: target.kind }, () => this.#world.store.patch(target, versioned));
-    if ('lost' in result) return noAnswer;
-    if (!result.ok && result.status.reason === 'NotFound')
-      return { outcome: 'conflict', detail: wordsOf(result.status) };
-    return outcomeOf(result);
+    return this.#write({ verb: 'patch', kind: target.kind }, () => this.#world.store.patch(target, versioned), missing);
   }
 
   #createPlaceholder(pod: Extract<Action, { kind: 'createPlaceholder' }>['pod']): ActionResult {
@@ -159,25 +158,15 @@ export class SimulatedCluster implements Cluster {
     return { outcome: 'rejected', detail: wordsOf(result.status) };
   }
 
-  #delete(
-    target: ObjectRef,
-    options: {
-      readonly preconditions: { readonly uid: string; readonly resourceVersion?: string };
-      readonly gracePeriodSeconds?: number;
-    },
-    mustExist: boolean,
-  ): ActionResult {
-    const result = this.#call({ verb: 'delete', kind: target.kind }, () => this.#world.store.delete(target, options));
-    if ('lost' in result) return noAnswer;
-    if (!result.ok && result.status.reason === 'NotFound') {
-      return mustExist ? { outcome: 'conflict', detail: wordsOf(result.status) } : { outcome: 'alreadyDone' };
-    }
-    return outcomeOf(result);
+  #delete(target: ObjectRef, options: DeleteOptions, missing: WhenMissing): ActionResult {
+    return this.#write({ verb: 'delete', kind: target.kind }, () => this.#world.store.delete(target, options), missing);
   }
 
-  #write(call: Call, act: () => Answer<KubeObject>): ActionResult {
+  #write(call: Call, act: () => Answer<KubeObject | Status>, missing: WhenMissing = whenMissing.refused): ActionResult {
     const result = this.#call(call, act);
-    return 'lost' in result ? noAnswer : outcomeOf(result);
+    if ('lost' in result) return noAnswer;
+    const gone = !result.ok && result.status.reason === 'NotFound' && call.verb !== 'create';
+    return gone ? missing(wordsOf(result.status)) : outcomeOf(result);
   }
 
   #dryRun(claim: ObjectRef): DryRun {
@@ -223,6 +212,15 @@ export class SimulatedCluster implements Cluster {
   }
 }
 
+/** What it means that the object of a write is not there. @design D5-05 */
+type WhenMissing = (detail: string) => ActionResult;
+
+const whenMissing = {
+  done: (): ActionResult => ({ outcome: 'alreadyDone' }),
+  conflict: (detail: string): ActionResult => ({ outcome: 'conflict', detail }),
+  refused: (detail: string): ActionResult => ({ outcome: 'rejected', detail }),
+};
+
 const noAnswer: ActionResult = { outcome: 'unreachable', detail: 'no answer; whether the write was made is unknown' };
 
 function refusal(fault: Fault, call: Call): { readonly ok: false; readonly status: Status } | Lost {
@@ -252,7 +250,7 @@ function outcomeOf(answer: Answer<KubeObject | Status>): ActionResult {
   const detail = wordsOf(answer.status);
   const { code } = answer.status;
   if (code === 409) return { outcome: 'conflict', detail };
-  if (code === 401 || code === 429 || code >= 500) return { outcome: 'unreachable', detail };
+  if ([401, 408, 410, 429].includes(code) || code >= 500) return { outcome: 'unreachable', detail };
   return { outcome: 'rejected', detail };
 }
 
