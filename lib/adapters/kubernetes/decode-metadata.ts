@@ -8,7 +8,24 @@ import type { Instant } from '../../domain/time.ts';
 import { instant, parseInstant } from '../../domain/time.ts';
 import { textOf } from './lenient-reading.ts';
 
-export const textMap = z.record(z.string(), z.string());
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A map of anything, kept as it is: for values whose reader names the odd ones itself. */
+export const anyMap = z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected a map');
+
+/**
+ * A map of texts. Checked by hand and kept as it is: every object of a cluster carries dozens of labels, and copying
+ * them one by one costs more than all other reading together.
+ */
+export const textMap = anyMap
+  .check(({ value, issues }) => {
+    for (const key of Object.keys(value)) {
+      if (typeof value[key] === 'string') continue;
+      issues.push({ code: 'custom', path: [key], input: value[key], message: 'expected a text' });
+    }
+  })
+  .transform((map) => map as Readonly<Record<string, string>>);
 
 const ownerReference = z.object({ kind: z.string(), name: z.string(), controller: z.boolean().nullish() });
 

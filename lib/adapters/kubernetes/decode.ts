@@ -17,14 +17,14 @@ import type { ResourceList } from '../../domain/cluster/resource-list.ts';
 import { parseResourceList } from '../../domain/cluster/resource-list.ts';
 import type { Duration, Instant } from '../../domain/time.ts';
 import { hours, parseKarpenterDuration } from '../../domain/time.ts';
-import { condition, conditionOf, metadata, textMap, toMeta } from './decode-metadata.ts';
+import { anyMap, condition, conditionOf, metadata, textMap, toMeta } from './decode-metadata.ts';
 import { readLeniently, textOf } from './lenient-reading.ts';
 
 /** What became of one raw object. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Amounts may be written as numbers; they are kept as their text. */
-export const amounts = z.record(z.string(), z.union([z.string(), z.number().transform((number) => String(number))]));
+/** Read by `parseResourceList`, which names what is no quantity. */
+export const amounts = anyMap;
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] as const;
 
@@ -138,7 +138,7 @@ export function decoded<S extends z.ZodType, T>(
 }
 
 export function resourceList(
-  record: Readonly<Record<string, string>> | null | undefined,
+  record: Readonly<Record<string, unknown>> | null | undefined,
   path: string,
   problems: Unreadable[],
 ): ResourceList {
