@@ -100,9 +100,14 @@ const exclusion = z
 const selectorRequirement = z
   .object(
     {
-      key: z.string('must be a label key').min(1, 'must be a label key'),
-      operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'must be one of In, NotIn, Exists, DoesNotExist'),
-      values: z.array(z.string('must be text'), 'must be a list of label values').default([]),
+      key: z.string('must be a label key').min(1, 'must be a label key').meta({ description: 'Key of the label.' }),
+      operator: z
+        .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'must be one of In, NotIn, Exists, DoesNotExist')
+        .meta({ description: 'How the label is held against the values.' }),
+      values: z
+        .array(z.string('must be text'), 'must be a list of label values')
+        .default([])
+        .meta({ description: 'Values for In and NotIn; none otherwise.' }),
     },
     'must be {key, operator, values}',
   )
@@ -135,8 +140,12 @@ export const selectorSchema = z
     {
       matchLabels: z
         .record(z.string(), z.string('must be a label value; quote numbers and booleans'), 'must be a map of labels')
-        .default({}),
-      matchExpressions: z.array(selectorRequirement, 'must be a list of requirements').default([]),
+        .default({})
+        .meta({ description: 'Labels that the NodePool has with these very values.' }),
+      matchExpressions: z
+        .array(selectorRequirement, 'must be a list of requirements')
+        .default([])
+        .meta({ description: 'Requirements that the labels of the NodePool meet, all of them.' }),
     },
     'must be a label selector; {} matches every NodePool',
   )
@@ -205,9 +214,12 @@ const surge = z
         )
         .prefault({})
         .meta({ description: 'Which properties of the old node its replacement repeats.' }),
-      forcefulFallback: z.object({ enabled: flag }, 'must be {enabled}').prefault({}).meta({
-        description: 'Delete a node inside the window without a replacement when too little time is left for one.',
-      }),
+      forcefulFallback: z
+        .object({ enabled: flag.meta({ description: 'Whether that may happen.' }) }, 'must be {enabled}')
+        .prefault({})
+        .meta({
+          description: 'Delete a node inside the window without a replacement when too little time is left for one.',
+        }),
       deferBlockedDrains: flag.meta({
         description: 'Put off a node whose drain cannot proceed while a later chance remains.',
       }),
