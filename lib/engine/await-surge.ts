@@ -5,11 +5,14 @@
 import type { Node } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { Pod } from '../domain/cluster/pod.ts';
+import { isCompleted, isPlaceholder } from '../domain/cluster/pod.ts';
+import { toNumber } from '../domain/cluster/quantity.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { anchorKeys, claimKeys, nodeKeys } from '../domain/rotation/annotation-keys.ts';
 import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
 import { readClaimState } from '../domain/rotation/rotation.ts';
 import { deadlineBuffer } from '../domain/schedule/lead-time.ts';
+import { census } from '../domain/surge/reschedulable.ts';
 import { add, formatDuration, formatInstant } from '../domain/time.ts';
 import type { Action, Blocked, Decision, Need, Notice, Step } from './decision.ts';
 import { handOver } from './hand-over.ts';
@@ -60,6 +63,8 @@ function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotati
   }
   // 5. The host is protected and remembered as soon as it is seen.
   const upkeep = bookkeeping(view, rotation, old, host, placeholder);
+  const unread = upkeep.newHost ? [upkeep.newHost.meta.name, old.nodeName ?? ''].filter((name) => name !== '' && !view.snapshot.inspected.podsOnNode.has(name)) : [];
+  if (unread.length > 0 && !overdue) return need({ podsOnNodes: unread });
   const ready = upkeep.hostUntouched && surgeReady(view, old, placeholder, host ?? 'gone');
 
   // 6. Time is up: readiness counts by when it happened, not by when a tick looks.
@@ -75,7 +80,7 @@ function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotati
     step,
     actions: [...upkeep.actions, ...actions],
     blocked,
-    notices,
+    notices: [...notices, ...(upkeep.newHost ? podSlots(view, old, upkeep.newHost) : [])],
     grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: false },
   });
   // 7. A freeze holds; only bookkeeping goes on.
@@ -133,7 +138,7 @@ function leaveBadHost(view: PoolView, rotation: AnchoredRotation, old: NodeClaim
 }
 
 /** What each tick puts back, freeze or not. @design R3.1-07, R3.8-05, D7-01, D7-02 */
-function bookkeeping(view: PoolView, rotation: AnchoredRotation, old: NodeClaim, host: Node | 'gone' | undefined, placeholder: Pod | undefined): { actions: readonly Action[]; hostUntouched: boolean } {
+function bookkeeping(view: PoolView, rotation: AnchoredRotation, old: NodeClaim, host: Node | 'gone' | undefined, placeholder: Pod | undefined): { actions: readonly Action[]; hostUntouched: boolean; newHost: Node | undefined } {
   const hostNode = host === 'gone' ? undefined : host;
   const bound = placeholder && !placeholder.meta.deleting ? hostNode : undefined;
   const hostClaim = bound && claimOnNode(view.snapshot, bound.meta.name);
@@ -148,7 +153,21 @@ function bookkeeping(view: PoolView, rotation: AnchoredRotation, old: NodeClaim,
     ...candidateMarks(view, rotation, old),
     ...maybe(claimCopy(rotation, old, changed?.meta.name)),
   ];
-  return { actions, hostUntouched: former.length === 0 && hostMarks === undefined };
+  return { actions, hostUntouched: former.length === 0 && hostMarks === undefined, newHost: changed ? usable : undefined };
+}
+
+/** A placeholder reserves amounts, not Pod slots: said when the host is first seen. @design D4-03 */
+function podSlots(view: PoolView, old: NodeClaim, host: Node): readonly Notice[] {
+  const { podsOnNode } = view.snapshot.inspected;
+  const slots = host.allocatable.get('pods');
+  const oldNode = old.nodeName === undefined ? 'gone' : wholeNode(view.snapshot, old.nodeName);
+  if (slots === undefined || oldNode === 'gone' || oldNode === 'unseen') return [];
+  const taken = (podsOnNode.get(host.meta.name) ?? []).filter((pod) => !isCompleted(pod) && !isPlaceholder(pod)).length;
+  const moving = census(podsOnNode.get(oldNode.meta.name) ?? [], oldNode).counted.length;
+  const free = Math.floor(toNumber(slots)) - taken;
+  if (free >= moving) return [];
+  const message = `Node ${host.meta.name} has ${free} free Pod slots for the ${moving} Pods of ${old.meta.name}; some will need another node.`;
+  return [{ code: 'PodSlotsShort', severity: 'warn', message }];
 }
 
 /** Nodes marked for this rotation that are neither the candidate nor the present host. */

@@ -17,10 +17,9 @@ import type { Blocked, Decision, Need, Notice } from './decision.ts';
 import { firstClosed, judgeGates } from './gates.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, viewOf } from './pool-view.ts';
-import { isOptedOut } from './protect.ts';
-import { nodeOf } from './pool-view.ts';
 import { endMalformed, orphanedRotation, restore } from './restore.ts';
 import { examine, fallbackApplies, start, startFallback } from './start.ts';
+import { poolNotices } from './pool-notices.ts';
 import { liveClaims, sweepPool, sweepRest } from './sweep.ts';
 import { withWarnings } from './warnings.ts';
 
@@ -109,36 +108,3 @@ const idle = (view: PoolView, blocked: Blocked): Decision => ({
 });
 
 const notSeen = (view: PoolView): Decision => idle(view, { reason: 'NotInspected', message: 'the tick could not look closely enough to decide' });
-
-/** What is true of the pool whatever step it takes. @design D11-03, D4-01 */
-function poolNotices(view: PoolView): readonly Notice[] {
-  const { pool, policy, governance, freeze, history, rotation } = view;
-  const notices: Notice[] = [];
-  const warn = (code: string, message: string): void => void notices.push({ code, severity: 'warn', message });
-  if (governance.kind === 'conflict') warn('PolicyConflict', governanceLost(view) ?? '');
-  if (freeze.frozen && freeze.malformed) {
-    warn('FreezeMalformed', `The freeze on ${freeze.malformed.on} is no RFC 3339 time, so it holds: ${JSON.stringify(freeze.malformed.text)}.`);
-  }
-  if (rotation.phase === 'malformed') warn('StateMalformed', `Annotation ${rotation.key} of NodePool ${pool.meta.name} cannot be read: ${JSON.stringify(rotation.text)}.`);
-  for (const { key, text } of history.unreadable) warn('StateMalformed', `Annotation ${key} of NodePool ${pool.meta.name} cannot be read: ${JSON.stringify(text)}.`);
-  if (!policy) return notices;
-  const optedOut = view.claims.filter((claim) => {
-    const node = nodeOf(view.snapshot, claim);
-    return node !== undefined && isOptedOut(node);
-  });
-  const live = view.claims.filter((claim) => !claim.meta.deleting);
-  if (live.length > 0 && live.every((claim) => optedOut.includes(claim))) {
-    warn('PoolOptedOut', `Every node of NodePool ${pool.meta.name} carries an operator's karpenter.sh/do-not-disrupt, so none is rotated before it expires.`);
-  }
-  if (pool.replicas !== undefined) {
-    warn('StaticNodePool', `NodePool ${pool.meta.name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`);
-  }
-  notices.push(...poolFindings(policy, pool, view.claims, view.at).filter((finding) => finding.code !== 'PoolOptedOut'));
-  for (const { claim, state, dueness } of assess(view, policy)) {
-    notices.push(...(dueness?.notices ?? []).map((notice) => ({ ...notice, claim: claim.meta.name })));
-    if (state.state === 'malformed') {
-      notices.push({ code: 'StateMalformed', severity: 'warn', claim: claim.meta.name, message: `Annotation ${state.key} of NodeClaim ${claim.meta.name} cannot be read: ${JSON.stringify(state.text)}.` });
-    }
-  }
-  return notices;
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aNode, aPolicy, aPool, at } from '../support/builders.ts';
+import { aNode, aPod, aPolicy, aPool, amounts, at } from '../support/builders.ts';
 import { decisionOn, events, inWords, looked, marks, surgeIsReady } from '../support/rotations.ts';
 
 describe('a surge that is ready', () => {
@@ -194,6 +194,20 @@ describe('what each tick puts back', () => {
     const decision = decisionOn({ ...snapshot, nodes: [...snapshot.nodes, former] });
     expect(inWords(decision.actions).slice(0, 2)).toEqual(['unprotect Node/node-nc-9', 'annotate NodePool/api']);
     expect(decision.actions[1]).toMatchObject({ annotations: { 'noderotation.io/surge-claim': 'host' } });
+  });
+
+  it('warns once when the new host has fewer Pod slots than Pods to move (D4-03, PR-57)', () => {
+    const many = Array.from({ length: 50 }, (_, index) => aPod(`web-${index}`, { requests: { cpu: '10m' } }));
+    const daemons = Array.from({ length: 6 }, (_, index) => aPod(`agent-${index}`, { controllerKind: 'DaemonSet' }));
+    const { snapshot, oldNode, hostNode, placeholder } = surgeIsReady({ pool: { 'noderotation.io/surge-claim': '' }, hostNode: { allocatable: amounts({ cpu: '4', pods: '8' }) } });
+    const seen = (moving: typeof many) => decisionOn({ ...snapshot, inspected: looked({ nodes: [oldNode, hostNode], pods: { 'node-old': moving, 'node-host': [...daemons, placeholder] }, dryRun: 'old' }) });
+    expect(seen(many).notices.map((notice) => notice.code)).not.toContain('PodSlotsShort');
+    const first = { ...snapshot, nodes: [snapshot.nodes[0] as never, { meta: { ...hostNode.meta, annotations: {} } }] };
+    const bare = { ...hostNode, meta: { ...hostNode.meta, annotations: {} } };
+    const atFirst = (moving: typeof many) => decisionOn({ ...first, inspected: looked({ nodes: [oldNode, bare], pods: { 'node-old': moving, 'node-host': [...daemons, placeholder] } }) });
+    expect(events(atFirst(many).actions)).toContain('PodSlotsShort');
+    expect(events(atFirst(many.slice(0, 2)).actions)).not.toContain('PodSlotsShort');
+    expect(events(atFirst(many.slice(0, 3)).actions)).toContain('PodSlotsShort');
   });
 
   it('is a placeholder that was preempted, made anew once it is gone (R3.3-21, D7-02)', () => {

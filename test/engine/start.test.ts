@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../lib/engine/decide.ts';
 import { survey } from '../../lib/engine/survey.ts';
 import { aNode, aPod, aPolicy, aPool, aSnapshot, amounts, at } from '../support/builders.ts';
-import { decisionOn, due, events, inWords, looked } from '../support/rotations.ts';
+import { decisionOn, due, events, firstOf, inWords, looked } from '../support/rotations.ts';
 
 const claim = due('old');
 const node = aNode(claim);
@@ -14,7 +14,7 @@ describe('a start', () => {
     const decision = decisionOn(ready);
     expect(decision.step).toBe('start');
     expect(inWords(decision.actions)).toEqual(['annotate NodePool/api', 'protect Node/node-old', 'annotate NodeClaim/old', 'createPlaceholder noderotation-surge-old']);
-    expect(decision.actions.find((action) => action.kind === 'protect')).toMatchObject({
+    expect(firstOf(decision.actions, 'protect')).toMatchObject({
       annotations: {
         'karpenter.sh/do-not-disrupt': 'true',
         'noderotation.io/do-not-disrupt-owned': 'true',
@@ -36,7 +36,7 @@ describe('a start', () => {
   it('leaves an operator’s cordon to its operator (R3.4-08, R3.4-09)', () => {
     const cordoned = aNode(claim, { unschedulable: true });
     const decision = decisionOn({ ...ready, inspected: looked({ nodes: [cordoned], pods }) });
-    const protect = decision.actions.find((action) => action.kind === 'protect');
+    const protect = firstOf(decision.actions, 'protect');
     expect(protect).not.toHaveProperty('unschedulable');
     expect(protect?.annotations).not.toHaveProperty('noderotation.io/cordoned');
   });
@@ -44,7 +44,7 @@ describe('a start', () => {
   it('takes over a do-not-disrupt whose value is not "true" (R3.4-04, PR-53)', () => {
     const other = aNode(claim, { meta: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } });
     const decision = decisionOn({ ...ready, nodes: [{ meta: other.meta }], inspected: looked({ nodes: [other], pods }) });
-    expect(decision.actions.find((action) => action.kind === 'protect')?.annotations).toMatchObject({
+    expect(firstOf(decision.actions, 'protect')?.annotations).toMatchObject({
       'karpenter.sh/do-not-disrupt': 'true',
       'noderotation.io/do-not-disrupt-owned': 'true',
     });

@@ -66,7 +66,7 @@ export function surgeIsReady(over: { host?: Parameters<typeof aClaim>[1]; hostNo
     nodeClaims: [old, host],
     nodes: [{ meta: oldNode.meta }, { meta: hostNode.meta }],
     placeholders: [placeholder],
-    inspected: looked({ nodes: [oldNode, hostNode], pods: { 'node-host': [placeholder] }, dryRun: 'old' }),
+    inspected: looked({ nodes: [oldNode, hostNode], pods: { 'node-host': [placeholder], 'node-old': [] }, dryRun: 'old' }),
   });
   return { snapshot, old, host, oldNode, hostNode, placeholder };
 }
@@ -96,3 +96,7 @@ export const inWords = (actions: readonly Action[]): readonly string[] =>
 
 export const events = (actions: readonly Action[]): readonly string[] =>
   actions.flatMap((action) => (action.kind === 'emitEvent' ? [action.event.reason] : []));
+
+/** The first action of a kind. */
+export const firstOf = <K extends Action['kind']>(actions: readonly Action[], kind: K): (Action & { kind: K }) | undefined =>
+  actions.find((action): action is Action & { kind: K } => action.kind === kind);

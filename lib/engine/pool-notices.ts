@@ -1,0 +1,77 @@
+/**
+ * What is true of a pool and its claims whatever step it takes: the findings and warnings that people should see.
+ */
+import type { NodeClaim } from '../domain/cluster/node-claim.ts';
+import { poolFindings } from '../domain/schedule/feasibility.ts';
+import { optedOutWithoutChance } from '../domain/schedule/lead-time.ts';
+import type { Assessment } from './candidates.ts';
+import { assess } from './candidates.ts';
+import type { Notice } from './decision.ts';
+import type { PoolView } from './pool-view.ts';
+import { governanceLost, nodeOf } from './pool-view.ts';
+import { isOptedOut } from './protect.ts';
+
+const warn = (code: string, message: string): Notice => ({ code, severity: 'warn', message });
+
+/** @design D11-03, D4-01, D4-03 */
+export function poolNotices(view: PoolView): readonly Notice[] {
+  return [...stateNotices(view), ...governedNotices(view)];
+}
+
+/** Claims that their operator has taken out, by name. */
+export const optedOutClaims = (view: PoolView): readonly string[] =>
+  view.claims
+    .filter((claim) => {
+      const node = nodeOf(view.snapshot, claim);
+      return node !== undefined && isOptedOut(node);
+    })
+    .map((claim) => claim.meta.name);
+
+function stateNotices({ pool, governance, freeze, history, rotation, ...view }: PoolView): readonly Notice[] {
+  const name = pool.meta.name;
+  const lost = governanceLost({ pool, governance, freeze, history, rotation, ...view });
+  return [
+    ...(governance.kind === 'conflict' ? [warn('PolicyConflict', `${lost}. Give one of them a more specific selector.`)] : []),
+    ...(rotation.phase !== 'none' && lost !== undefined ? [warn('GovernanceLost', `The rotation of ${rotation.claim} has lost its policy: ${lost}.`)] : []),
+    ...(freeze.frozen && freeze.malformed
+      ? [warn('FreezeMalformed', `The freeze on ${freeze.malformed.on} is no RFC 3339 time, so it holds: ${JSON.stringify(freeze.malformed.text)}.`)]
+      : []),
+    ...(rotation.phase === 'malformed' ? [stateMalformed(`NodePool ${name}`, rotation)] : []),
+    ...history.unreadable.map((unreadable) => stateMalformed(`NodePool ${name}`, unreadable)),
+  ];
+}
+
+const stateMalformed = (on: string, { key, text }: { readonly key: string; readonly text: string }): Notice =>
+  warn('StateMalformed', `Annotation ${key} of ${on} cannot be read: ${JSON.stringify(text)}.`);
+
+function governedNotices(view: PoolView): readonly Notice[] {
+  const { pool, policy, claims } = view;
+  if (!policy) return [];
+  const name = pool.meta.name;
+  const optedOut = optedOutClaims(view);
+  const template = pool.template.lifetime;
+  return [
+    ...(pool.replicas === undefined
+      ? []
+      : [warn('StaticNodePool', `NodePool ${name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`)]),
+    ...(template.readable ? [] : [warn('Unreadable', `The template of NodePool ${name} cannot be read: ${listed(template.unreadable)}`)]),
+    ...poolFindings(policy, pool, claims, view.at, optedOut),
+    ...assess(view, policy).flatMap((assessment) => claimNotices(assessment, optedOut.includes(assessment.claim.meta.name))),
+  ];
+}
+
+function claimNotices({ claim, state, dueness }: Assessment, optedOut: boolean): readonly Notice[] {
+  if (claim.meta.deleting) return [];
+  const found: Notice[] = [...(dueness?.notices ?? [])];
+  const noChance = optedOut && dueness ? optedOutWithoutChance(claim, dueness) : undefined;
+  if (noChance && !found.some((notice) => notice.code === noChance.code)) found.push(noChance);
+  if (state.state === 'malformed') found.push(stateMalformed(`NodeClaim ${claim.meta.name}`, state));
+  if (!claim.lifetime.readable) found.push(unreadableLifetime(claim, claim.lifetime.unreadable));
+  return found.map((notice) => ({ ...notice, claim: claim.meta.name }));
+}
+
+const unreadableLifetime = (claim: NodeClaim, unreadable: Parameters<typeof listed>[0]): Notice =>
+  warn('Unreadable', `NodeClaim ${claim.meta.name} is left alone because its lifetime cannot be read: ${listed(unreadable)}`);
+
+const listed = (unreadable: readonly { readonly path: string; readonly text: string; readonly problem: string }[]): string =>
+  unreadable.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; ');
