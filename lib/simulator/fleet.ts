@@ -94,7 +94,7 @@ export const demonstrationFleet: Fleet = {
     {
       name: 'encoder',
       pool: 'batch',
-      replicas: 8,
+      replicas: 5,
       requests: { cpu: '3', memory: '8Gi' },
       budget: { maxUnavailable: 1 },
     },

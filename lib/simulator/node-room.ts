@@ -10,7 +10,7 @@ import { isTerminal, needsOf } from './pod-needs.ts';
 
 export const allocatableOf = (node: NodeObject): ResourceList => amounts(node.status.allocatable ?? {});
 
-export const usedBy = (pods: readonly PodObject[]): ResourceList =>
+const usedBy = (pods: readonly PodObject[]): ResourceList =>
   total(pods.filter((pod) => !isTerminal(pod)).map((pod) => needsOf(pod).requests));
 
 /** May be below zero where Pods were put there by name. */
