@@ -11,7 +11,7 @@ import { add, formatInstant, minutes, seconds } from '../../lib/domain/time.ts';
 import type { FaultPlan } from '../../lib/simulator/faults.ts';
 import { SimulatedCrash } from '../../lib/simulator/faults.ts';
 import type { Fleet } from '../../lib/simulator/fleet.ts';
-import type { Manifest } from '../../lib/simulator/kube-object.ts';
+import type { KubeObject, Manifest } from '../../lib/simulator/kube-object.ts';
 import { SimulatedCluster } from '../../lib/simulator/simulated-cluster.ts';
 import type { World, WorldOptions } from '../../lib/simulator/world.ts';
 import { decoders } from './decoders.ts';
@@ -27,6 +27,8 @@ export interface Stage {
   ticksAtOnce: number;
   /** Every step taken so far, such as `17:02 api handOver`. */
   readonly steps: string[];
+  /** Names of the NodeClaims that came to be during the story, in order. */
+  readonly claimsMade: string[];
 }
 
 export interface Move {
@@ -77,7 +79,10 @@ class Counted implements Cluster {
 /** @param diesBefore the number of the action before which the process dies, once; it starts again in the same minute */
 export async function tell(scenario: Scenario, diesBefore = 0): Promise<Told> {
   const world = aWorld(scenario.fleet, scenario.options);
-  const stage: Stage = { world, table: new MemoryTable(), ticksAtOnce: 1, steps: [] };
+  const stage: Stage = { world, table: new MemoryTable(), ticksAtOnce: 1, steps: [], claimsMade: [] };
+  world.store.onChange(({ type, object }) => {
+    if (type === 'added' && object.kind === 'NodeClaim') stage.claimsMade.push(object.metadata.name);
+  });
   scenario.arrange?.(stage);
   const count = { actions: 0 };
   const moves = [...(scenario.moves ?? [])];
@@ -134,19 +139,49 @@ export function course(told: Pick<Told, 'steps'>, pool = 'api'): readonly string
 export function eventsOf(world: World): readonly string[] {
   const listed = world.store.list('Event');
   if (!listed.ok) return [];
-  return listed.value.items.flatMap((object) => {
+  // The API lists by name, and Events have random ones.
+  const written = listed.value.items.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+  return written.flatMap((object) => {
     const event = object as unknown as { type: string; reason: string; regarding: { kind: string; name: string }; reportingController?: string };
     return event.reportingController === 'noderotation.io/controller' ? [`${event.type} ${event.reason} ${event.regarding.kind}/${event.regarding.name}`] : [];
   });
 }
 
+/** What became of a story as one value: the steps of a pool, the rows in the table, our Events, and what is left of ours. */
+export const became = (told: Told, pool = 'api') => ({
+  course: course(told, pool),
+  rows: told.table.trail().map((row) => row.split(' ')[0]),
+  events: eventsOf(told.world),
+  leftovers: leftovers(told.world),
+});
+
+/** What people and Karpenter see of a node: its cordon and its protection. */
+export function nodeNow({ world }: Pick<Stage, 'world'>, name: string): { cordoned: boolean; doNotDisrupt: string | undefined } | 'gone' {
+  const node = world.store.get('Node', name) as { metadata: { annotations?: Record<string, string> }; spec: { unschedulable?: boolean } } | undefined;
+  return node ? { cordoned: node.spec.unschedulable ?? false, doNotDisrupt: node.metadata.annotations?.['karpenter.sh/do-not-disrupt'] } : 'gone';
+}
+
+/** A NodeClaim's annotations of ours, without the prefix. */
+export const claimState = ({ world }: Pick<Stage, 'world'>, name: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(world.store.get('NodeClaim', name)?.metadata.annotations ?? {}).flatMap(([key, value]) =>
+      key.startsWith('noderotation.io/') ? [[key.slice('noderotation.io/'.length), value]] : [],
+    ),
+  );
+
+/** NodeClaims of a pool that are not on their way out, the oldest first, and the node of each. */
+export const claimsOf = ({ world }: Pick<Stage, 'world'>, pool = 'api'): readonly { claim: string; node: string }[] =>
+  world.store
+    .all<KubeObject & { status: { nodeName?: string } }>('NodeClaim')
+    .filter(({ metadata }) => metadata.labels?.['karpenter.sh/nodepool'] === pool && metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1))
+    .map(({ metadata, status }) => ({ claim: metadata.name, node: status.nodeName ?? '' }));
+
 /** What a rotation may leave on pools for ever, without its times. */
 const endState = (told: Told): unknown => ({
   leftovers: leftovers(told.world),
-  ended: told.world.store
-    .list('NodePool')
-    .ok && ['api', 'batch'].map((pool) => stateOf(told.world, pool)['last-ended']?.replace(/@.*=/, '=')),
-  nodes: told.world.store.list('Node').ok,
+  ended: told.world.store.all('NodePool').map(({ metadata }) => stateOf(told.world, metadata.name)['last-ended']?.replace(/@.*=/, '=')),
+  nodeClaims: told.world.store.all('NodePool').map(({ metadata }) => claimsOf(told, metadata.name).length),
 });
 
 /**
