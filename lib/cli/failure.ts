@@ -57,7 +57,7 @@ export function failureOf(error: unknown): Failure {
     case 'UnusableConnection':
       return new Failure(
         exitCodes.usage,
-        `${sentence(capital(message))} Name a file with --kubeconfig, a context with --context.`,
+        `${sentence(capital(firstLine(message)))} Name a file with --kubeconfig, a context with --context.`,
         { cause: error },
       );
     case 'ResourceNotFoundException':
@@ -66,6 +66,10 @@ export function failureOf(error: unknown): Failure {
         `The audit table does not exist: ${sentence(message)} Name the right one with --table.`,
         { cause: error },
       );
+    case 'ValidationException':
+      return new Failure(exitCodes.usage, `The audit table refuses the request: ${sentence(message)} Check --table.`, {
+        cause: error,
+      });
     case 'CredentialsProviderError':
       return new Failure(
         exitCodes.noAccess,
@@ -80,6 +84,18 @@ export function failureOf(error: unknown): Failure {
         `The audit table refuses these credentials: ${sentence(message)} Renew them, or use --data DIR.`,
         { cause: error },
       );
+  }
+  if (/^Region is missing/.test(message)) {
+    return new Failure(exitCodes.usage, 'The audit table has no AWS region. Set AWS_REGION, or use --data DIR.', {
+      cause: error,
+    });
+  }
+  if (code?.startsWith('LEVEL_')) {
+    return new Failure(
+      exitCodes.usage,
+      `Cannot open the table in the data folder: ${sentence(message)} Check that it is whole, or choose another folder with --data.`,
+      { cause: error },
+    );
   }
   if (code === 'EADDRINUSE') {
     return new Failure(
@@ -113,5 +129,8 @@ export function sentence(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return /[.!?]$/.test(line) ? line : `${line}.`;
 }
+
+/** A parser's picture of the place would not fit on the line. */
+const firstLine = (text: string): string => text.split('\n')[0] ?? '';
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

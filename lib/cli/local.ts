@@ -3,16 +3,15 @@
  *
  * Results go to standard output, what happens on the way to standard error.
  */
-import { closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { AuditTable, dynamoDbClient } from '../adapters/aws/audit-table.ts';
 import type { Log } from '../adapters/aws/tick-log.ts';
 import { assert } from '../domain/assert.ts';
 import type { Instant } from '../domain/time.ts';
 import { add, formatInstant, parseInstant, seconds } from '../domain/time.ts';
-import { type EmbeddedTable, startEmbeddedTable } from './embedded-table.ts';
+import { type AuditStore, openEmbedded } from './audit-store.ts';
 import { type ExitCode, exitCodes, Failure } from './failure.ts';
 import { type Interruption, watchInterruption } from './interruption.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
@@ -30,8 +29,6 @@ interface LocalOptions {
   readonly seed: number;
   readonly output: OutputFormat;
 }
-
-export const localTableName = 'node-rotation';
 
 export function addLocalCommand(program: Command, finish: (code: ExitCode) => void): void {
   program
@@ -56,8 +53,9 @@ async function local(options: LocalOptions): Promise<ExitCode> {
   const progress = showProgress();
   const open: { stop(): Promise<void> }[] = [];
   try {
-    const database = await startEmbeddedTable(options.data);
-    open.push({ stop: () => database.close() });
+    // The rows of simulated times are kept whatever the real date.
+    const store = await openEmbedded(options.data, 0);
+    open.push({ stop: () => store.close() });
     const embedded = await startEmbeddedCluster({
       startsAt: beginsAt,
       seed: options.seed,
@@ -65,7 +63,7 @@ async function local(options: LocalOptions): Promise<ExitCode> {
     });
     open.push(embedded);
     const began = performance.now();
-    const result = await rotate(embedded, database, progress, interruption);
+    const result = await rotate(embedded, store, progress, interruption);
     progress.end();
     tell(result, options, Math.round((performance.now() - began) / 1000));
     if (options.serve) await serve(embedded, options, interruption);
@@ -79,19 +77,11 @@ async function local(options: LocalOptions): Promise<ExitCode> {
 
 async function rotate(
   embedded: EmbeddedCluster,
-  database: EmbeddedTable,
+  store: AuditStore,
   progress: Progress,
   interruption: Interruption,
 ): Promise<TwoWeeks> {
-  // The embedded database checks no signature; rows of simulated times are kept whatever the real date.
-  const client = dynamoDbClient({
-    endpoint: database.endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  const table = new AuditTable({ tableName: localTableName, client, retentionDays: 0 });
-  await table.create();
-  progress.note(`Kubernetes API at ${embedded.access.server}, DynamoDB at ${database.endpoint}`);
+  progress.note(`Kubernetes API at ${embedded.access.server}, ${store.place}`);
   let finished = 0;
   const log = rotationLog(progress, () => {
     finished += 1;
@@ -105,7 +95,7 @@ async function rotate(
     }
     progress.update(`${formatInstant(at)}  ${finished} rotations finished`);
   };
-  return await runTwoWeeks({ embedded, table, log, beforeTick });
+  return await runTwoWeeks({ embedded, table: store.table, log, beforeTick });
 }
 
 /** Transitions and troubles as lines. */
@@ -138,7 +128,8 @@ async function serve(
   { data }: LocalOptions,
   interruption: Interruption,
 ): Promise<void> {
-  const file = join(data ?? mkdtempSync(join(tmpdir(), 'node-rotation-')), 'kubeconfig');
+  const folder = data ?? mkdtempSync(join(tmpdir(), 'node-rotation-'));
+  const file = join(folder, 'kubeconfig');
   writeKubeconfig(file, access);
   process.stderr.write(
     `Serving the cluster at ${access.server} until Ctrl-C. Look at it with\n  kubectl --kubeconfig ${file} get nodepools\n`,
@@ -148,6 +139,8 @@ async function serve(
     await interruption.sleep(beat);
     world.advance(add(world.now, beat));
   }
+  // Nobody listens behind it any more.
+  rmSync(data === undefined ? folder : file, { recursive: true });
 }
 
 function readPort(text: string): number {

@@ -3,7 +3,9 @@
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodes, failureOf } from './failure.ts';
+import { addHistoryCommand } from './history.ts';
 import { addLocalCommand } from './local.ts';
+import { addRunCommand } from './run.ts';
 import { addPlanCommand } from './plan.ts';
 import { addValidateCommand } from './validate.ts';
 
@@ -18,6 +20,8 @@ const finish = (code: number): void => {
 };
 
 addLocalCommand(program, finish);
+addRunCommand(program, finish);
+addHistoryCommand(program, finish);
 addPlanCommand(program, finish);
 addValidateCommand(program, finish);
 

@@ -23,8 +23,17 @@ export interface WallTime {
 }
 
 /** Whether the runtime knows this IANA name. Offsets such as `+09:00` are no zones: they know no daylight saving. @design D2-04 */
-export const isKnownZone = (name: string): boolean =>
-  /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name) && IANAZone.isValidZone(name);
+export function isKnownZone(name: string): boolean {
+  const known = zonesAsked.get(name);
+  if (known !== undefined) return known;
+  const valid = /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name) && IANAZone.isValidZone(name);
+  if (zonesAsked.size < mostZonesAsked) zonesAsked.set(name, valid);
+  return valid;
+}
+
+// The runtime answers slowly, and every tick asks about the same few names.
+const zonesAsked = new Map<string, boolean>();
+const mostZonesAsked = 1_000;
 
 /** Reads `YYYY-MM-DD`; undefined when there is no such date. */
 export function parseDate(text: string): DayNumber | undefined {

@@ -38,9 +38,13 @@ export interface EndpointAddress {
 }
 
 const maxSockets = 6;
+/** What the kubeconfig library makes up when it finds nothing. */
+const libraryFallback = 'http://localhost:8080';
 
 export class Connection {
   readonly server: URL;
+  /** Name of the kubeconfig context. */
+  readonly context: string;
   readonly tokens: BearerTokens | undefined;
   readonly #kubeConfig: KubeConfig;
   #agent: Agent | undefined;
@@ -49,6 +53,7 @@ export class Connection {
   /** @throws UnusableConnection when the current context leads nowhere or asks for an unverified connection */
   constructor(kubeConfig: KubeConfig, tokens?: BearerTokens) {
     this.server = serverOf(kubeConfig);
+    this.context = kubeConfig.getCurrentContext();
     this.#kubeConfig = kubeConfig;
     this.tokens = tokens;
   }
@@ -115,6 +120,9 @@ export function connectToContext(from: { file?: string; context?: string } = {})
   } catch (cause) {
     const which = from.file === undefined ? 'the kubeconfig' : `the kubeconfig ${from.file}`;
     throw new UnusableConnection(`cannot read ${which}: ${messageOf(cause)}`, { cause });
+  }
+  if (from.file === undefined && kubeConfig.getCurrentCluster()?.server === libraryFallback) {
+    throw new UnusableConnection('there is no kubeconfig, neither named by KUBECONFIG nor at ~/.kube/config');
   }
   if (from.context !== undefined) kubeConfig.setCurrentContext(from.context);
   return new Connection(kubeConfig);

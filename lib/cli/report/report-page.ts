@@ -30,7 +30,7 @@ dl { display: flex; flex-wrap: wrap; gap: .5rem 2.5rem; margin: 1rem 0; } dt { c
 .wide { overflow-x: auto; } svg { display: block; min-width: 60rem; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .tick { fill: var(--soft); font-size: 10px; } svg .date, svg .pool { font-weight: 600; } svg .pool { font-size: 13px; }
 .window { fill: var(--window); } .hour { stroke: var(--line); } .life { fill: var(--life); } .waiting { fill: var(--waiting); }
-.draining { fill: var(--draining); } .failed { fill: var(--failed); } .deadline { fill: var(--deadline); }
+.draining { fill: var(--draining); } .failed { fill: var(--failed); } .margin { stroke: var(--soft); stroke-dasharray: 2 4; } .deadline { fill: var(--deadline); }
 .key { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; list-style: none; padding: 0; color: var(--soft); } .key svg { display: inline-block; min-width: 0; width: 1rem; height: .75rem; margin-right: .4rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; } .right { text-align: right; } code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere; }

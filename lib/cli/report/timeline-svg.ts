@@ -142,7 +142,7 @@ function drawLane({ range, rotations }: DrawnTimeline, scale: TimeScale, claim: 
       .filter(({ nodeClaim }) => nodeClaim === claim.nodeClaim)
       .flatMap((rotation) => drawRotation(scale, rotation, middle, end)),
     ...(claim.deadline !== undefined && claim.deadline >= range.start && claim.deadline <= range.end
-      ? [drawDeadline(scale, claim.deadline, middle)]
+      ? [drawDeadline(scale, end, claim.deadline, middle)]
       : []),
   );
 }
@@ -173,12 +173,18 @@ function bar(scale: TimeScale, span: Span, middle: number, kind: string, height:
   );
 }
 
-function drawDeadline(scale: TimeScale, at: Instant, middle: number): Markup {
+/** The deadline, and a thin line to it from the claim's end: what was left. */
+function drawDeadline(scale: TimeScale, from: Instant, at: Instant, middle: number): Markup {
   const x = scale.x(at);
   return element(
-    'path',
-    { d: `M${x.toFixed(1)} ${middle - 7} l5 7 l-5 7 l-5 -7 z`, class: 'deadline' },
-    element('title', {}, `deadline ${formatInstant(at)}`),
+    'g',
+    {},
+    element('line', { x1: Math.min(scale.x(from), x), x2: x, y1: middle, y2: middle, class: 'margin' }),
+    element(
+      'path',
+      { d: `M${x.toFixed(1)} ${middle - 7} l5 7 l-5 7 l-5 -7 z`, class: 'deadline' },
+      element('title', {}, `deadline ${formatInstant(at)}`),
+    ),
   );
 }
 
