@@ -67,7 +67,7 @@ export function consider(view: PoolView): Verdict {
 
 function withoutRotation(view: PoolView): Verdict {
   const orphan = orphanedRotation(view);
-  if (orphan) return restore(view, orphan.rotation);
+  if (orphan) return restore(view, orphan.claim, orphan.rotation);
   const lost = governanceLost(view);
   if (lost !== undefined || !view.policy) return idle(view, { reason: 'NotGoverned', message: lost ?? 'no policy' });
   const findings = poolFindings(view.policy, view.pool, view.claims, view.at);

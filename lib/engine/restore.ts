@@ -9,8 +9,9 @@ import { awaitDrain } from './await-drain.ts';
 import type { Decision, Need } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { findClaim, governanceLost } from './pool-view.ts';
-import { expire, rollBack } from './rollback.ts';
-import { annotatePool } from './writes.ts';
+import { entryOf, expire, rollBack } from './rollback.ts';
+import { startFacts } from './start.ts';
+import { annotatePool, appendStep } from './writes.ts';
 
 /** The claim in flight whose anchor is gone: the oldest, unless its attempt is known to have ended. @design D5-02 */
 export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: AnchoredRotation } | undefined {
@@ -36,13 +37,24 @@ export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: 
   return orphans.sort((a, b) => a.rotation.startedAt - b.rotation.startedAt || (a.claim.meta.name < b.claim.meta.name ? -1 : 1))[0];
 }
 
-/** Writes the anchor again. Window and freeze do not gate it: the rotation has already begun. @design D5-02 */
-export function restore(view: PoolView, rotation: AnchoredRotation): Decision {
+/**
+ * Writes the anchor again. Window and freeze do not gate it: the rotation has already begun.
+ *
+ * Whoever reverted the pool took its outbox, too. The start is put on it once more: its row has the same key, so the
+ * table holds it once whether or not it had arrived.
+ *
+ * @design D5-02, D10-03
+ */
+export function restore(view: PoolView, claim: NodeClaim, rotation: AnchoredRotation): Decision {
+  const step = rotation.mode === 'forceful-fallback' ? 'fallbackStarted' : 'started';
+  const entry = { ...entryOf(view, rotation, step, startFacts(claim)), at: rotation.startedAt };
+  const outbox = appendStep(view.pool.meta, entry);
   return {
     nodePool: view.pool.meta.name,
     step: 'restore',
-    actions: [annotatePool(view, writeRotation(rotation))],
-    notices: [],
+    actions: [annotatePool(view, { ...writeRotation(rotation), ...outbox.annotations })],
+    notices: outbox.notices,
+    transition: entry,
     grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: false },
   };
 }

@@ -147,7 +147,7 @@ export function startFallback(view: PoolView, policy: RotationPolicy, claim: Nod
     drainingAt: startedAt,
     mode: 'forceful-fallback',
   };
-  const entry = entryOf(view, rotation, 'fallbackStarted', { ...startFacts(claim), mode: 'forceful-fallback' });
+  const entry = entryOf(view, rotation, 'fallbackStarted', startFacts(claim));
   const outbox = appendStep(view.pool.meta, entry);
   const bound = formatDuration(rotationBound(policy.surge, graceOf(claim)));
   const note = `NodeClaim ${claim.meta.name} has less than ${bound} left, too little for a surge, so it is drained inside the window without one.`;
@@ -166,7 +166,8 @@ export function startFallback(view: PoolView, policy: RotationPolicy, claim: Nod
   };
 }
 
-function startFacts(claim: NodeClaim): StepFacts {
+/** What the row of a start tells; it can be told again from the claim alone. */
+export function startFacts(claim: NodeClaim): StepFacts {
   const deadline = deadlineOf(claim);
   return {
     ...(claim.nodeName ? { node: claim.nodeName } : {}),

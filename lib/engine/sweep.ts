@@ -54,7 +54,7 @@ export function sweepPool(view: PoolView, decision: Decision, live: ReadonlySet<
   ].filter((action) => !('target' in action) || !touched.has(keyOf(action.target)));
 }
 
-/** What belongs to no pool of the snapshot: nodes of a pool that is gone, and placeholders. */
+/** What belongs to no pool of the snapshot: nodes and claims of a pool that is gone, and placeholders. */
 export function sweepRest(snapshot: ClusterSnapshot, decisions: readonly Decision[], live: ReadonlySet<string>): readonly Action[] {
   const pools = new Set(snapshot.nodePools.map((pool) => pool.meta.name));
   const touched = new Set(decisions.flatMap((each) => each.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : []))));
@@ -65,6 +65,7 @@ export function sweepRest(snapshot: ClusterSnapshot, decisions: readonly Decisio
   });
   return [
     ...snapshot.nodes.filter((node) => !pools.has(poolOfNode(node))).flatMap((node) => sweepNode(snapshot, node, live)),
+    ...snapshot.nodeClaims.filter((claim) => !pools.has(claim.nodePool) && isStranded(claim)).flatMap((claim) => maybe(clearState(claim))),
     ...orphans.map((pod) => deletePlaceholder(pod)),
   ];
 }
@@ -74,6 +75,12 @@ function sweepNode(snapshot: ClusterSnapshot, node: NodeMetadata, live: Readonly
   const markedFor = nodeAnnotation(node, nodeKeys.surgeFor) ?? snapshot.nodeClaims.find((claim) => claim.nodeName === node.meta.name)?.meta.name;
   if (markedFor !== undefined && live.has(markedFor)) return [];
   return maybe(unprotect(node));
+}
+
+/** Still carries a rotation's state although nothing is ending it. */
+function isStranded(claim: NodeClaim): boolean {
+  const { state } = readClaimState(claim.meta);
+  return !claim.meta.deleting && (state === 'pending' || state === 'draining');
 }
 
 /** A state left on a claim by an attempt that has ended elsewhere: it gets what it missed, or is cleared. @design D5-02 */

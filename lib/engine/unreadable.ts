@@ -1,6 +1,8 @@
 /**
  * Fields that are there and cannot be read, as notices: each names its object, its path and its text.
  */
+import type { Lifetime } from '../domain/cluster/node-claim.ts';
+import type { TemplateLifetime } from '../domain/cluster/node-pool.ts';
 import type { Unreadable } from '../domain/cluster/object-ref.ts';
 import type { Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
@@ -16,14 +18,20 @@ const unreadable = ({ path, text, problem }: Unreadable, of: string, claim?: str
   ...(claim === undefined ? {} : { claim }),
 });
 
-/** Of a pool and its claims. @design D5-06, D2-03 */
-export function unreadableIn({ pool, claims }: PoolView): readonly Notice[] {
-  const { lifetime } = pool.template;
-  const ofPool = [...(lifetime.readable ? [] : lifetime.unreadable), ...pool.unreadable];
+/**
+ * Of a pool and its claims. Lifetimes are among the pool's own notices, unless nothing governs it.
+ *
+ * @design D5-06, D2-03
+ */
+export function unreadableIn({ pool, claims, policy }: PoolView): readonly Notice[] {
+  const lifetime = (of: TemplateLifetime | Lifetime): readonly Unreadable[] =>
+    policy || of.readable ? [] : of.unreadable;
   return [
-    ...ofPool.map((part) => unreadable(part, `NodePool ${pool.meta.name}`)),
+    ...[...lifetime(pool.template.lifetime), ...pool.unreadable].map((part) =>
+      unreadable(part, `NodePool ${pool.meta.name}`),
+    ),
     ...claims.flatMap((claim) =>
-      [...(claim.lifetime.readable ? [] : claim.lifetime.unreadable), ...claim.unreadable].map((part) =>
+      [...lifetime(claim.lifetime), ...claim.unreadable].map((part) =>
         unreadable(part, `NodeClaim ${claim.meta.name}`, claim.meta.name),
       ),
     ),

@@ -13,8 +13,14 @@ import { event } from './writes.ts';
 /** At most this many claims get their warnings in one tick. @design D6-09 */
 export const claimsPerTick = 20;
 
-/** The list with its warnings: on a pool patch that is made anyway, else last. @design D11-03, D6-09 */
-export function withWarnings(view: PoolView, decision: Decision, silent: boolean): Decision {
+/**
+ * The list with its warnings: on a pool patch that is made anyway, else last.
+ *
+ * @param silent under Observe, which writes no Events: neither of warnings nor of a rotation that it ends
+ * @design D11-03, D6-09, D2-08
+ */
+export function withWarnings(view: PoolView, intended: Decision, silent: boolean): Decision {
+  const decision = silent ? { ...intended, actions: intended.actions.filter((action) => action.kind !== 'emitEvent') } : intended;
   const ofPool = silent ? [] : decision.notices.filter((notice) => notice.severity !== 'info' && notice.claim === undefined);
   const change = changeOf(annotation(view.pool.meta, warningsKey), ofPool);
   const target = refOf('NodePool', view.pool.meta);

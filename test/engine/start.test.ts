@@ -133,7 +133,7 @@ describe('a forceful fallback', () => {
     const decision = decisionOn(snapshotFor(76));
     expect(decision.step).toBe('startFallback');
     expect(inWords(decision.actions)).toEqual(['annotate NodePool/api', 'annotate NodeClaim/old', 'deleteNodeClaim NodeClaim/old']);
-    expect(decision.transition).toMatchObject({ step: 'fallbackStarted', mode: 'forceful-fallback' });
+    expect(decision.transition).toMatchObject({ step: 'fallbackStarted', node: 'node-old' });
     expect(events(decision.actions)).toContain('ForcefulFallback');
   });
 

@@ -51,6 +51,24 @@ describe('the sweep', () => {
     expect(inWords(rest?.actions ?? [])).toEqual(['unprotect Node/node-nc-1', 'deletePlaceholder Pod/noderotation-surge-gone']);
   });
 
+  it('takes the state of a rotation off the claims of a pool that is gone, unless they are going themselves (D6-03)', () => {
+    const state = { 'noderotation.io/state': 'pending', 'noderotation.io/started-at': '2026-06-09T11:00:00Z' };
+    const kept = { 'noderotation.io/state': 'failed', 'noderotation.io/failed-at': '2026-06-09T11:00:00Z', 'noderotation.io/retry-count': '1' };
+    const of = (name: string, annotations: Record<string, string>, deleting = false) =>
+      aClaim(name, { nodePool: 'deleted', created: at('2026-06-08T00:00:00Z'), meta: { annotations, deleting } });
+    const snapshot = aSnapshot({ observedAt: closed, nodeClaims: [of('left', state), of('going', { ...state, 'noderotation.io/state': 'draining' }, true), of('failed', kept)] });
+    const rest = decide(snapshot).find((decision) => decision.nodePool === '');
+    expect(rest?.actions).toEqual([
+      expect.objectContaining({
+        kind: 'annotate',
+        target: expect.objectContaining({ kind: 'NodeClaim', name: 'left' }),
+        annotations: { 'noderotation.io/state': null, 'noderotation.io/started-at': null },
+        whenRefused: 'goOn',
+      }),
+    ]);
+    expect(rest && violations(undefined, rest)).toEqual([]);
+  });
+
   it('clears fragments of an anchor (D6-03)', () => {
     const pool = aPool({ meta: { annotations: { 'noderotation.io/surge-claim': 'nc-9', 'noderotation.io/last-rotation-at': '2026-06-01T00:00:00Z' } } });
     expect(decisionOn(aSnapshot({ observedAt: closed, nodePools: [pool] })).actions).toEqual([

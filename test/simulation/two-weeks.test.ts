@@ -29,4 +29,4 @@ it('rotates a dozen nodes through two weeks of windows, none expires by force, n
   for (const rotation of rotated) expect({ ...rotation, claimsCreated: rotation.claimsCreated }).toMatchObject({ claimsCreated: rotation.surgePath === 'provisioned' ? 1 : 0 });
   expect(leftovers(world)).toEqual([]);
   expect(table.ticks.flatMap((tick) => tick.pools).filter((pool) => pool.stopped !== undefined)).toEqual([]);
-});
+}, 90_000);
