@@ -90,5 +90,5 @@ function sweepClaim(view: PoolView, claim: NodeClaim): Action | undefined {
   const ended = view.history.lastEnded;
   const missedFailure = ended?.claimUid === claim.meta.uid && ended.startedAt === copy.startedAt && ended.step === 'failed';
   if (!missedFailure) return clearState(claim);
-  return annotateClaim(claim, failedAnnotations(copy.startedAt, view.history.lastFailureAt ?? view.at, copy.retryCount), 'goOn');
+  return annotateClaim(claim, failedAnnotations(copy.startedAt, view.history.lastFailureAt ?? view.at, copy.retryCount + 1), 'goOn');
 }
