@@ -162,6 +162,12 @@ describe('a rotation that others end', () => {
     expect(decision.transition?.reason).toContain('GovernanceLost');
   });
 
+  it('is undone without Events under Observe, with them otherwise (D2-08, D11-03)', () => {
+    const { snapshot } = surgeIsReady();
+    expect(events(decisionOn({ ...snapshot, policies: [{ valid: true, policy: aPolicy({ mode: 'Observe' }) }] }).actions)).toEqual([]);
+    expect(events(decisionOn({ ...snapshot, policies: [] }).actions)).toEqual(['RotationAborted', 'GovernanceLost']);
+  });
+
   it('is aborted when Karpenter chose the candidate (D7-02)', () => {
     const { snapshot, old, host } = surgeIsReady();
     expect(decisionOn({ ...snapshot, nodeClaims: [{ ...old, disruptionReason: 'Drifted' }, host] }).step).toBe('abort');
