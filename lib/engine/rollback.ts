@@ -29,6 +29,8 @@ interface Ending {
   readonly marker?: 'failing' | 'aborting';
   readonly reason: string;
   readonly refusal?: string;
+  /** Failures of this claim, this one included. */
+  readonly retryCount?: number;
 }
 
 /** readyTimeout has passed, or a write was refused: the attempt failed. @design R3.8-01, D7-07 */
@@ -40,6 +42,7 @@ export function rollBack(view: PoolView, rotation: AnchoredRotation, old: NodeCl
     marker: 'failing',
     reason,
     ...maybeRefusal(refusal ?? rotation.lastRefusal),
+    ...(old ? { retryCount: failuresOf(rotation, old) } : {}),
   };
   return end(view, rotation, old, ending, old ? maybe(markFailed(view, rotation, old)) : [], {
     [poolKeys.lastFailureAt]: formatInstant(view.at),
@@ -82,6 +85,7 @@ function end(
     reason: ending.reason,
     ...(rotation.surgeClaim ? { surgeClaim: rotation.surgeClaim } : {}),
     ...(ending.refusal ? { refusal: ending.refusal } : {}),
+    ...(ending.retryCount !== undefined ? { retryCount: ending.retryCount } : {}),
     ...(old?.nodeName ? { node: old.nodeName } : {}),
   });
   const outbox = appendStep(view.pool.meta, entry);
@@ -123,21 +127,32 @@ function noteOf(rotation: AnchoredRotation, ending: Ending): string {
 
 /** The claim's own mark of a failure, unless it already carries the one of this attempt. @design D7-07, R3.2-12 */
 function markFailed(view: PoolView, rotation: AnchoredRotation, old: NodeClaim): Action | undefined {
-  const state = readClaimState(old.meta);
-  if (state.state === 'failed' && state.startedAt === rotation.startedAt) return undefined;
-  return annotateClaim(old, failedAnnotations(rotation.startedAt, view.at, state.state === 'malformed' ? 0 : state.retryCount), 'goOn');
+  if (isMarkedFailed(rotation, old)) return undefined;
+  return annotateClaim(old, failedAnnotations(rotation.startedAt, view.at, failuresOf(rotation, old)), 'goOn');
 }
 
-/** What a claim carries after a failed attempt. */
+function isMarkedFailed(rotation: AnchoredRotation, old: NodeClaim): boolean {
+  const state = readClaimState(old.meta);
+  return state.state === 'failed' && state.startedAt === rotation.startedAt;
+}
+
+/** Failures of the claim once this attempt counts. @design R3.2-12 */
+function failuresOf(rotation: AnchoredRotation, old: NodeClaim): number {
+  const state = readClaimState(old.meta);
+  const before = state.state === 'malformed' ? 0 : state.retryCount;
+  return isMarkedFailed(rotation, old) ? before : before + 1;
+}
+
+/** What a claim carries after a failed attempt. @param failures this one included */
 export const failedAnnotations = (
   startedAt: AnchoredRotation['startedAt'],
   failedAt: AnchoredRotation['startedAt'],
-  retryCount: number,
+  failures: number,
 ): AnnotationPatch => ({
   [claimKeys.state]: 'failed',
   [claimKeys.failedAt]: formatInstant(wholeSecond(failedAt)),
   [claimKeys.startedAt]: formatInstant(startedAt),
-  [claimKeys.retryCount]: String(retryCount + 1),
+  [claimKeys.retryCount]: String(failures),
   [claimKeys.surgeClaim]: null,
   [claimKeys.mode]: null,
 });
