@@ -68,7 +68,7 @@ export function readDump(documents: Documents, required: readonly KnownKind[]): 
     byKind.get(kind) ?? (documents.listed.has(kind) || (documents.emptyList && kind === 'NodeClaim') ? [] : undefined);
   const missing = required.filter((kind) => raw(kind) === undefined);
   if (missing.length > 0) {
-    const commands = missing.map((kind) => `kubectl get ${kind.toLowerCase()}s -o yaml`).join(', ');
+    const commands = missing.map((kind) => `kubectl get ${kind.toLowerCase()} -o yaml`).join(', ');
     throw new Failure(
       exitCodes.usage,
       `The files hold no ${missing.join(', no ')}, without which nothing can be said. Add the output of ${commands} with -f.`,
