@@ -40,7 +40,14 @@ export interface Cluster {
 }
 
 /** How a look at the cluster ended without a complete answer. @design D11-07 */
-export type ObservationOutcome = 'Unreachable' | 'AuthFailed' | 'Forbidden' | 'Throttled' | 'Timeout' | 'TlsFailed' | 'CrdMissing';
+export type ObservationOutcome =
+  | 'Unreachable'
+  | 'AuthFailed'
+  | 'Forbidden'
+  | 'Throttled'
+  | 'Timeout'
+  | 'TlsFailed'
+  | 'CrdMissing';
 
 export class ObservationFailed extends Error {
   override readonly name = 'ObservationFailed';

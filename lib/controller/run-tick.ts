@@ -43,7 +43,13 @@ export async function runTick(tick: Tick): Promise<TickRecord> {
     snapshot = await look(tick.cluster);
   } catch (error) {
     if (!(error instanceof ObservationFailed)) throw error;
-    const failed: TickRecord = { outcome: error.outcome, detail: error.message, pools: [], unrecorded: new Map(), unreadable: [] };
+    const failed: TickRecord = {
+      outcome: error.outcome,
+      detail: error.message,
+      pools: [],
+      unrecorded: new Map(),
+      unreadable: [],
+    };
     await tick.recorder.record(failed);
     return failed;
   }
@@ -53,7 +59,9 @@ export async function runTick(tick: Tick): Promise<TickRecord> {
     outcome: 'Ok',
     observedAt: snapshot.observedAt,
     pools: outcomes.map((outcome) => outcome.record),
-    unrecorded: new Map(outcomes.filter(({ left }) => left.length > 0).map(({ record: { decision }, left }) => [decision.nodePool, left])),
+    unrecorded: new Map(
+      outcomes.filter(({ left }) => left.length > 0).map(({ record: { decision }, left }) => [decision.nodePool, left]),
+    ),
     unreadable: outcomes.flatMap((outcome) => outcome.unreadable),
   };
   await tick.recorder.record(record);
@@ -91,9 +99,19 @@ async function carryOut(tick: Tick, snapshot: ClusterSnapshot, decision: Decisio
   return { record, ...(await emptyOutbox(tick, pool, record, versions)) };
 }
 
-const stop = (decision: Decision, results: readonly ActionResult[], stopped: string, landed = false): PoolRecord => ({ decision, results, stopped, landed });
+const stop = (decision: Decision, results: readonly ActionResult[], stopped: string, landed = false): PoolRecord => ({
+  decision,
+  results,
+  stopped,
+  landed,
+});
 
-async function actOn(tick: Tick, pool: NodePool | undefined, decision: Decision, versions: Map<string, string>): Promise<PoolRecord> {
+async function actOn(
+  tick: Tick,
+  pool: NodePool | undefined,
+  decision: Decision,
+  versions: Map<string, string>,
+): Promise<PoolRecord> {
   if (tick.budget.left() < (decision.needs ?? listNeeds)) return stop(decision, [], 'OutOfTime');
   const moved = pool && (await secondLook(tick.cluster, pool, decision, versions));
   if (moved !== undefined) return stop(decision, [], moved);
@@ -104,7 +122,12 @@ async function actOn(tick: Tick, pool: NodePool | undefined, decision: Decision,
     const result = await tick.cluster.apply(atVersion(action, versions));
     results.push(result);
     remember(action, result, versions);
-    if (result.outcome === 'applied' && action.kind === 'annotate' && own(action.annotations, poolKeys.unrecorded) !== undefined) landed = true;
+    if (
+      result.outcome === 'applied' &&
+      action.kind === 'annotate' &&
+      own(action.annotations, poolKeys.unrecorded) !== undefined
+    )
+      landed = true;
     if (result.outcome === 'applied' || result.outcome === 'alreadyDone' || action.kind === 'emitEvent') continue;
     if (result.outcome === 'rejected' && action.whenRefused === 'goOn') continue;
     if (result.outcome === 'rejected' && pool) {
@@ -117,14 +140,26 @@ async function actOn(tick: Tick, pool: NodePool | undefined, decision: Decision,
 }
 
 /** Reads the pool, and for a hand-over the old Node, once more; what changed since the snapshot drops the list. @design D5-08 */
-async function secondLook(cluster: Cluster, pool: NodePool, decision: Decision, versions: Map<string, string>): Promise<string | undefined> {
+async function secondLook(
+  cluster: Cluster,
+  pool: NodePool,
+  decision: Decision,
+  versions: Map<string, string>,
+): Promise<string | undefined> {
   const ref = refOf('NodePool', pool.meta);
   try {
     const now = await cluster.reread(ref, decision.rereadNode);
-    if (now.nodePool === 'gone' || fingerprint(now.nodePool.meta) !== fingerprint(pool.meta)) return `Moved: NodePool ${pool.meta.name}`;
+    if (now.nodePool === 'gone' || fingerprint(now.nodePool.meta) !== fingerprint(pool.meta))
+      return `Moved: NodePool ${pool.meta.name}`;
     versions.set(keyOf(ref), now.nodePool.meta.resourceVersion);
     const node = decision.rereadNode;
-    if (node && (now.node === undefined || now.node === 'gone' || !decision.nodeAsSeen || fingerprint(now.node.meta) !== fingerprint(decision.nodeAsSeen))) {
+    if (
+      node &&
+      (now.node === undefined ||
+        now.node === 'gone' ||
+        !decision.nodeAsSeen ||
+        fingerprint(now.node.meta) !== fingerprint(decision.nodeAsSeen))
+    ) {
       return `Moved: Node ${node.name}`;
     }
     return undefined;
@@ -157,7 +192,12 @@ function remember(action: Action, result: ActionResult, versions: Map<string, st
 }
 
 /** Puts the rows of what is on the outbox and takes off what is known to be in the table. @design D10-04 */
-async function emptyOutbox(tick: Tick, pool: NodePool, record: PoolRecord, versions: ReadonlyMap<string, string>): Promise<Omit<Outcome, 'record'>> {
+async function emptyOutbox(
+  tick: Tick,
+  pool: NodePool,
+  record: PoolRecord,
+  versions: ReadonlyMap<string, string>,
+): Promise<Omit<Outcome, 'record'>> {
   const outbox = readOutbox(annotation(pool.meta, poolKeys.unrecorded));
   const { transition } = record.decision;
   const entries = record.landed && transition ? [...outbox.entries, transition] : outbox.entries;

@@ -5,7 +5,7 @@
  */
 
 /** Raised when the code contradicts itself. Nothing catches it inside the engine. */
-export class BrokenAssumption extends Error {
+class BrokenAssumption extends Error {
   override readonly name = 'BrokenAssumption';
 }
 

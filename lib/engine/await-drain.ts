@@ -7,8 +7,8 @@
 import type { Node } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { refOf } from '../domain/cluster/object-ref.ts';
-import { fits, plus } from '../domain/cluster/resource-list.ts';
 import { requestsOf } from '../domain/cluster/pod.ts';
+import { fits, plus } from '../domain/cluster/resource-list.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { claimKeys } from '../domain/rotation/annotation-keys.ts';
 import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
@@ -36,7 +36,9 @@ export function awaitDrain(view: PoolView, rotation: Draining): Verdict {
   const old = findClaim(view, rotation.claim, rotation.claimUid);
   if (!old) return finish(view, rotation);
   if (old.meta.deleting) return wait(view, rotation, old);
-  return rotation.mode === 'forceful-fallback' ? repeatFallback(view, rotation, old) : deleteNeverLanded(view, rotation, old);
+  return rotation.mode === 'forceful-fallback'
+    ? repeatFallback(view, rotation, old)
+    : deleteNeverLanded(view, rotation, old);
 }
 
 const grounds = (view: PoolView): Decision['grounds'] => ({
@@ -56,15 +58,27 @@ function wait(view: PoolView, rotation: Draining, old: NodeClaim): Verdict {
     const name = old.nodeName;
     const pods = name === undefined ? [] : view.snapshot.inspected.podsOnNode.get(name);
     const budgets = view.snapshot.inspected.disruptionBudgets;
-    if (pods === undefined || budgets === undefined) return need({ podsOnNodes: name === undefined ? [] : [name], disruptionBudgets: true });
-    const blockers = drainBlockers(pods, budgets, old.lifetime.readable ? old.lifetime.terminationGracePeriod : undefined, view.at);
-    const left = pods.filter((pod) => pod.controllerKind !== 'DaemonSet' && pod.controllerKind !== 'Node').map((pod) => `${pod.meta.namespace}/${pod.meta.name}`);
+    if (pods === undefined || budgets === undefined)
+      return need({ podsOnNodes: name === undefined ? [] : [name], disruptionBudgets: true });
+    const blockers = drainBlockers(
+      pods,
+      budgets,
+      old.lifetime.readable ? old.lifetime.terminationGracePeriod : undefined,
+      view.at,
+    );
+    const left = pods
+      .filter((pod) => pod.controllerKind !== 'DaemonSet' && pod.controllerKind !== 'Node')
+      .map((pod) => `${pod.meta.namespace}/${pod.meta.name}`);
     notices.push({
       code: 'DrainStuck',
       severity: 'warn',
       message:
         `The drain of ${old.meta.name} has taken ${formatDuration(stuck)}, longer than its grace allows. ` +
-        [...blockers.map((blocker) => blocker.message), ...(left.length > 0 ? [`Pods left: ${left.slice(0, 10).join(', ')}.`] : []), `Finalizers: ${old.meta.finalizers.join(', ') || 'none'}.`].join(' '),
+        [
+          ...blockers.map((blocker) => blocker.message),
+          ...(left.length > 0 ? [`Pods left: ${left.slice(0, 10).join(', ')}.`] : []),
+          `Finalizers: ${old.meta.finalizers.join(', ') || 'none'}.`,
+        ].join(' '),
     });
   }
   return {
@@ -72,7 +86,11 @@ function wait(view: PoolView, rotation: Draining, old: NodeClaim): Verdict {
     step: 'awaitDrain',
     actions: [
       ...maybe(placeholder && !placeholder.meta.deleting ? deletePlaceholder(placeholder) : undefined),
-      ...maybe(host && host.meta.name !== old.nodeName && !host.meta.deleting ? withRefusalsPassed(protect(host, rotation.claim)) : undefined),
+      ...maybe(
+        host && host.meta.name !== old.nodeName && !host.meta.deleting
+          ? withRefusalsPassed(protect(host, rotation.claim))
+          : undefined,
+      ),
     ],
     blocked: { reason: 'Draining', message: `Karpenter drains node ${old.nodeName ?? '(none)'} of ${old.meta.name}` },
     notices,
@@ -80,7 +98,8 @@ function wait(view: PoolView, rotation: Draining, old: NodeClaim): Verdict {
   };
 }
 
-const withRefusalsPassed = (action: Action | undefined): Action | undefined => action && { ...action, whenRefused: 'goOn' };
+const withRefusalsPassed = (action: Action | undefined): Action | undefined =>
+  action && { ...action, whenRefused: 'goOn' };
 
 /** How long the claim has been deleting, once that is longer than its drain should take. */
 function stuckSince(view: PoolView, old: NodeClaim): ReturnType<typeof between> | undefined {
@@ -102,13 +121,19 @@ function deleteNeverLanded(view: PoolView, rotation: Draining, old: NodeClaim): 
   const lost = governanceLost(view);
   const policy = view.policy;
   if (lost !== undefined || !policy) return abort(view, rotation, old, `GovernanceLost: ${lost ?? 'no policy'}`);
-  const held = view.freeze.frozen || old.disruptionReason !== undefined || (candidate !== undefined && isOptedOut(candidate));
+  const held =
+    view.freeze.frozen || old.disruptionReason !== undefined || (candidate !== undefined && isOptedOut(candidate));
   const hostName = hostNameOf(view, rotation);
   if (held || hostName === undefined || old.nodeName === undefined) return leaveDraining(view, rotation, old);
   const names = [hostName, old.nodeName].filter((name) => wholeNode(view.snapshot, name) === 'unseen');
   if (names.length > 0) return need({ nodes: names });
   const host = wholeNode(view.snapshot, hostName) as Node | 'gone';
-  if (host === 'gone' || !host.ready || unfit(view, old, host, hostName) !== undefined || protect(host, rotation.claim)) {
+  if (
+    host === 'gone' ||
+    !host.ready ||
+    unfit(view, old, host, hostName) !== undefined ||
+    protect(host, rotation.claim)
+  ) {
     return leaveDraining(view, rotation, old);
   }
   const room = roomLeft(view, policy, rotation, old, host);
@@ -121,10 +146,24 @@ function deleteNeverLanded(view: PoolView, rotation: Draining, old: NodeClaim): 
 }
 
 /** The placeholder still holds the room, or the drain fits beside the Pods that are on the host now. */
-function roomLeft(view: PoolView, policy: RotationPolicy, rotation: Draining, old: NodeClaim, host: Node): boolean | { readonly need: Need } {
+function roomLeft(
+  view: PoolView,
+  policy: RotationPolicy,
+  rotation: Draining,
+  old: NodeClaim,
+  host: Node,
+): boolean | { readonly need: Need } {
   const placeholder = placeholderOf(view.snapshot, rotation.claim);
-  if (placeholder && !placeholder.meta.deleting && placeholder.phase === 'Running' && placeholder.nodeName === host.meta.name) return true;
-  const wanted = [host.meta.name, old.nodeName as string].filter((name) => !view.snapshot.inspected.podsOnNode.has(name));
+  if (
+    placeholder &&
+    !placeholder.meta.deleting &&
+    placeholder.phase === 'Running' &&
+    placeholder.nodeName === host.meta.name
+  )
+    return true;
+  const wanted = [host.meta.name, old.nodeName as string].filter(
+    (name) => !view.snapshot.inspected.podsOnNode.has(name),
+  );
   if (wanted.length > 0) return need({ podsOnNodes: wanted });
   const node = wholeNode(view.snapshot, old.nodeName as string);
   if (node === 'gone' || node === 'unseen') return false;
@@ -167,11 +206,20 @@ function leaveDraining(view: PoolView, rotation: Draining, old: NodeClaim): Deci
     step: 'leaveDraining',
     actions: [
       ...maybe(
-        marked ? undefined : annotateClaim(old, { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(rotation.startedAt) }, 'goOn'),
+        marked
+          ? undefined
+          : annotateClaim(
+              old,
+              { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(rotation.startedAt) },
+              'goOn',
+            ),
       ),
       annotatePool(view, writeRotation({ ...attempt, phase: 'pending' })),
     ],
-    blocked: { reason: 'DeleteNeverLanded', message: `the delete of ${old.meta.name} never landed and its surge is not what it was` },
+    blocked: {
+      reason: 'DeleteNeverLanded',
+      message: `the delete of ${old.meta.name} never landed and its surge is not what it was`,
+    },
     notices: [],
     grounds: grounds(view),
   };
@@ -182,11 +230,16 @@ function repeatFallback(view: PoolView, rotation: Draining, old: NodeClaim): Ver
   const candidate = nodeOf(view.snapshot, old);
   const lost = governanceLost(view);
   if (lost !== undefined || !view.policy) return abort(view, rotation, old, `GovernanceLost: ${lost ?? 'no policy'}`);
-  if (old.disruptionReason !== undefined) return abort(view, rotation, old, `Karpenter has chosen the node itself (${old.disruptionReason})`);
-  if (candidate && isOptedOut(candidate)) return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
+  if (old.disruptionReason !== undefined)
+    return abort(view, rotation, old, `Karpenter has chosen the node itself (${old.disruptionReason})`);
+  if (candidate && isOptedOut(candidate))
+    return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
   const findings = poolFindings(view.policy, view.pool, view.claims, view.at);
-  const closed = firstClosed(judgeGates({ view, policy: view.policy, findings }).filter((verdict) => holdsFallback.has(verdict.gate)));
-  if (closed) return abort(view, rotation, old, `the fallback's delete never landed and now ${closed.reason}: ${closed.message}`);
+  const closed = firstClosed(
+    judgeGates({ view, policy: view.policy, findings }).filter((verdict) => holdsFallback.has(verdict.gate)),
+  );
+  if (closed)
+    return abort(view, rotation, old, `the fallback's delete never landed and now ${closed.reason}: ${closed.message}`);
   return {
     nodePool: view.pool.meta.name,
     step: 'repeatDelete',

@@ -17,7 +17,15 @@ import { add, formatDuration, formatInstant } from '../domain/time.ts';
 import type { Action, Blocked, Decision, Need, Notice, Step } from './decision.ts';
 import { handOver } from './hand-over.ts';
 import type { PoolView } from './pool-view.ts';
-import { claimOnNode, findClaim, governanceLost, nodeAnnotation, nodeOf, placeholderOf, wholeNode } from './pool-view.ts';
+import {
+  claimOnNode,
+  findClaim,
+  governanceLost,
+  nodeAnnotation,
+  nodeOf,
+  placeholderOf,
+  wholeNode,
+} from './pool-view.ts';
 import { isOptedOut, protect, unprotect } from './protect.ts';
 import { abort, expire, rollBack } from './rollback.ts';
 import { weigh } from './start.ts';
@@ -33,18 +41,31 @@ export function awaitSurge(view: PoolView, rotation: Waiting): Verdict {
   // 1. Karpenter has already taken the old claim: nothing is left to do gracefully.
   if (!old || old.meta.deleting) return expire(view, rotation, old, expiryReason(view, old));
   // 2. An end that has begun is finished, governed or not.
-  if (rotation.phase === 'failing') return rollBack(view, rotation, old, rotation.lastRefusal ? 'the API server refused a write' : 'an earlier tick began to roll it back');
+  if (rotation.phase === 'failing')
+    return rollBack(
+      view,
+      rotation,
+      old,
+      rotation.lastRefusal ? 'the API server refused a write' : 'an earlier tick began to roll it back',
+    );
   if (rotation.phase === 'aborting') return abort(view, rotation, old, 'an earlier tick began to abort it');
   const lost = governanceLost(view);
   if (lost !== undefined || !view.policy) return abort(view, rotation, old, `GovernanceLost: ${lost ?? 'no policy'}`);
   // 3. Somebody else decided about the candidate.
-  if (old.disruptionReason !== undefined) return abort(view, rotation, old, `Karpenter has chosen the node itself (${old.disruptionReason})`);
+  if (old.disruptionReason !== undefined)
+    return abort(view, rotation, old, `Karpenter has chosen the node itself (${old.disruptionReason})`);
   const candidate = nodeOf(view.snapshot, old);
-  if (candidate && isOptedOut(candidate)) return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
+  if (candidate && isOptedOut(candidate))
+    return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
   return waitOn(view, view.policy, { ...rotation, phase: 'pending' }, old);
 }
 
-function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotation & { phase: 'pending' }, old: NodeClaim): Verdict {
+function waitOn(
+  view: PoolView,
+  policy: RotationPolicy,
+  rotation: AnchoredRotation & { phase: 'pending' },
+  old: NodeClaim,
+): Verdict {
   const candidate = nodeOf(view.snapshot, old);
   const placeholder = placeholderOf(view.snapshot, rotation.claim);
   const hostName = placeholder?.nodeName;
@@ -63,7 +84,11 @@ function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotati
   }
   // 5. The host is protected and remembered as soon as it is seen.
   const upkeep = bookkeeping(view, rotation, old, host, placeholder);
-  const unread = upkeep.newHost ? [upkeep.newHost.meta.name, old.nodeName ?? ''].filter((name) => name !== '' && !view.snapshot.inspected.podsOnNode.has(name)) : [];
+  const unread = upkeep.newHost
+    ? [upkeep.newHost.meta.name, old.nodeName ?? ''].filter(
+        (name) => name !== '' && !view.snapshot.inspected.podsOnNode.has(name),
+      )
+    : [];
   if (unread.length > 0 && !overdue) return need({ podsOnNodes: unread });
   const ready = upkeep.hostUntouched && surgeReady(view, old, placeholder, host ?? 'gone');
 
@@ -75,7 +100,12 @@ function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotati
     if (!view.freeze.frozen && ready && inTime && mayStillGo) return handOver(view, rotation, old, placeholder as Pod);
     return rollBack(view, rotation, old, `the surge was not ready within ${formatDuration(policy.surge.readyTimeout)}`);
   }
-  const waiting = (step: Step, actions: readonly Action[], blocked: Blocked, notices: readonly Notice[] = []): Decision => ({
+  const waiting = (
+    step: Step,
+    actions: readonly Action[],
+    blocked: Blocked,
+    notices: readonly Notice[] = [],
+  ): Decision => ({
     nodePool: view.pool.meta.name,
     step,
     actions: [...upkeep.actions, ...actions],
@@ -93,7 +123,11 @@ function waitOn(view: PoolView, policy: RotationPolicy, rotation: AnchoredRotati
     });
   }
   // 8. A placeholder that ended is removed, one that is missing is made again with fresh exclusions.
-  if (placeholder && !placeholder.meta.deleting && (placeholder.phase === 'Failed' || placeholder.phase === 'Succeeded')) {
+  if (
+    placeholder &&
+    !placeholder.meta.deleting &&
+    (placeholder.phase === 'Failed' || placeholder.phase === 'Succeeded')
+  ) {
     return waiting('recreatePlaceholder', [deletePlaceholder(placeholder)], {
       reason: 'PlaceholderEnded',
       message: `placeholder ${placeholder.meta.name} is ${placeholder.phase} and is made again`,
@@ -114,7 +148,10 @@ function recreate(
   const name = old.nodeName;
   const node = name === undefined ? 'gone' : wholeNode(view.snapshot, name);
   if (node === 'gone' || node === 'unseen' || name === undefined) {
-    return waiting('awaitSurge', [], { reason: 'NoNode', message: `the node of ${old.meta.name} is gone, so no placeholder can be sized` });
+    return waiting('awaitSurge', [], {
+      reason: 'NoNode',
+      message: `the node of ${old.meta.name} is gone, so no placeholder can be sized`,
+    });
   }
   if (!view.snapshot.inspected.podsOnNode.has(name)) return need({ podsOnNodes: [name] });
   const { placeholder } = weigh(view, policy, old, node);
@@ -124,7 +161,13 @@ function recreate(
   });
 }
 
-function leaveBadHost(view: PoolView, rotation: AnchoredRotation, old: NodeClaim, placeholder: Pod, fault: string): Decision {
+function leaveBadHost(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim,
+  placeholder: Pod,
+  fault: string,
+): Decision {
   const host = view.snapshot.nodes.find((node) => node.meta.name === placeholder.nodeName);
   const release = host && host.meta.name !== old.nodeName ? unprotect(host) : undefined;
   return {
@@ -138,7 +181,13 @@ function leaveBadHost(view: PoolView, rotation: AnchoredRotation, old: NodeClaim
 }
 
 /** What each tick puts back, freeze or not. @design R3.1-07, R3.8-05, D7-01, D7-02 */
-function bookkeeping(view: PoolView, rotation: AnchoredRotation, old: NodeClaim, host: Node | 'gone' | undefined, placeholder: Pod | undefined): { actions: readonly Action[]; hostUntouched: boolean; newHost: Node | undefined } {
+function bookkeeping(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim,
+  host: Node | 'gone' | undefined,
+  placeholder: Pod | undefined,
+): { actions: readonly Action[]; hostUntouched: boolean; newHost: Node | undefined } {
   const hostNode = host === 'gone' ? undefined : host;
   const bound = placeholder && !placeholder.meta.deleting ? hostNode : undefined;
   const hostClaim = bound && claimOnNode(view.snapshot, bound.meta.name);
@@ -153,7 +202,11 @@ function bookkeeping(view: PoolView, rotation: AnchoredRotation, old: NodeClaim,
     ...candidateMarks(view, rotation, old),
     ...maybe(claimCopy(rotation, old, changed?.meta.name)),
   ];
-  return { actions, hostUntouched: former.length === 0 && hostMarks === undefined, newHost: changed ? usable : undefined };
+  return {
+    actions,
+    hostUntouched: former.length === 0 && hostMarks === undefined,
+    newHost: changed ? usable : undefined,
+  };
 }
 
 /** A placeholder reserves amounts, not Pod slots: said when the host is first seen. @design D4-03 */
@@ -171,7 +224,12 @@ function podSlots(view: PoolView, old: NodeClaim, host: Node): readonly Notice[]
 }
 
 /** Nodes marked for this rotation that are neither the candidate nor the present host. */
-function formerHosts(view: PoolView, rotation: AnchoredRotation, old: NodeClaim, hostName: string | undefined): readonly Action[] {
+function formerHosts(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim,
+  hostName: string | undefined,
+): readonly Action[] {
   return view.snapshot.nodes
     .filter((node) => nodeAnnotation(node, nodeKeys.surgeFor) === rotation.claim)
     .filter((node) => node.meta.name !== old.nodeName && node.meta.name !== hostName)
@@ -189,12 +247,17 @@ function claimCopy(rotation: AnchoredRotation, old: NodeClaim, surgeClaim: strin
   const current = state.state === 'pending' && state.startedAt === rotation.startedAt;
   if (current && (surgeClaim === undefined || state.surgeClaim === surgeClaim)) return undefined;
   const annotations = { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(rotation.startedAt) };
-  return annotateClaim(old, surgeClaim === undefined ? annotations : { ...annotations, [claimKeys.surgeClaim]: surgeClaim }, 'goOn');
+  return annotateClaim(
+    old,
+    surgeClaim === undefined ? annotations : { ...annotations, [claimKeys.surgeClaim]: surgeClaim },
+    'goOn',
+  );
 }
 
 function expiryReason(view: PoolView, old: NodeClaim | undefined): string {
   if (!old) return 'the NodeClaim is gone';
-  if (!old.lifetime.readable || old.lifetime.expireAfter === 'Never') return 'Karpenter or somebody else deleted the NodeClaim';
+  if (!old.lifetime.readable || old.lifetime.expireAfter === 'Never')
+    return 'Karpenter or somebody else deleted the NodeClaim';
   const deadline = add(old.lifetime.created, old.lifetime.expireAfter);
   const deletedAt = old.meta.deletionTimestamp ?? view.at;
   return deletedAt >= deadline
@@ -202,16 +265,23 @@ function expiryReason(view: PoolView, old: NodeClaim | undefined): string {
     : 'Karpenter or somebody else deleted the NodeClaim before its deadline';
 }
 
-function whyNotReady(rotation: AnchoredRotation, placeholder: Pod, host: Node | 'gone' | undefined, hostUntouched: boolean): [Blocked, readonly Notice[]] {
+function whyNotReady(
+  rotation: AnchoredRotation,
+  placeholder: Pod,
+  host: Node | 'gone' | undefined,
+  hostUntouched: boolean,
+): [Blocked, readonly Notice[]] {
   const wait = (message: string): [Blocked, readonly Notice[]] => [{ reason: 'AwaitingSurge', message }, []];
-  if (placeholder.meta.deleting) return wait(`placeholder ${placeholder.meta.name} is terminating; it is made again when it is gone`);
+  if (placeholder.meta.deleting)
+    return wait(`placeholder ${placeholder.meta.name} is terminating; it is made again when it is gone`);
   if (placeholder.nodeName === undefined) {
     const words = placeholder.unschedulable?.message;
     if (words === undefined) return wait(`placeholder ${placeholder.meta.name} waits for the scheduler`);
     const message = `no node takes the placeholder of ${rotation.claim} yet: ${words}`;
     return [{ reason: 'SurgeUnschedulable', message }, [{ code: 'SurgeUnschedulable', severity: 'warn', message }]];
   }
-  if (host === 'gone' || host === undefined || !host.ready) return wait(`node ${placeholder.nodeName} is not Ready yet`);
+  if (host === 'gone' || host === undefined || !host.ready)
+    return wait(`node ${placeholder.nodeName} is not Ready yet`);
   if (!hostUntouched) return wait(`node ${placeholder.nodeName} is being protected`);
   return wait(`placeholder ${placeholder.meta.name} is ${placeholder.phase} on ${placeholder.nodeName}`);
 }

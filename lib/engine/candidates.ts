@@ -58,7 +58,8 @@ export function assess(view: PoolView, policy: RotationPolicy): readonly Assessm
 function assessClaim(view: PoolView, policy: RotationPolicy, periods: WindowPeriods, claim: NodeClaim): Assessment {
   const state = readClaimState(claim.meta);
   const due = dueness(claim, policy, periods, view.at);
-  const backoffUntil = state.state === 'failed' ? retryAt(policy, state.failedAt, state.retryCount, view.at) : undefined;
+  const backoffUntil =
+    state.state === 'failed' ? retryAt(policy, state.failedAt, state.retryCount, view.at) : undefined;
   const assessed = {
     claim,
     state,
@@ -69,7 +70,10 @@ function assessClaim(view: PoolView, policy: RotationPolicy, periods: WindowPeri
   return disqualifier ? { ...assessed, disqualifier } : assessed;
 }
 
-function firstDisqualifier(view: PoolView, { claim, state, dueness: due, backoffUntil }: Assessment): Disqualifier | undefined {
+function firstDisqualifier(
+  view: PoolView,
+  { claim, state, dueness: due, backoffUntil }: Assessment,
+): Disqualifier | undefined {
   const node = nodeOf(view.snapshot, claim);
   const no = (code: DisqualifierCode, message: string, until?: Instant): Disqualifier => ({
     code,
@@ -78,21 +82,40 @@ function firstDisqualifier(view: PoolView, { claim, state, dueness: due, backoff
   });
   if (!claim.lifetime.readable || !due) {
     const named = claim.lifetime.readable ? [] : claim.lifetime.unreadable;
-    return no('Unreadable', named.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; '));
+    return no(
+      'Unreadable',
+      named.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; '),
+    );
   }
-  if (node && isOptedOut(node)) return no('OptedOut', `node ${node.meta.name} has karpenter.sh/do-not-disrupt "true" set by its operator`);
+  if (node && isOptedOut(node))
+    return no('OptedOut', `node ${node.meta.name} has karpenter.sh/do-not-disrupt "true" set by its operator`);
   if (claim.meta.deleting) return no('Terminating', 'its deletionTimestamp is set');
-  if (!node || node.meta.deleting) return no('NoNode', claim.nodeName === undefined ? 'it has no node yet' : `node ${claim.nodeName} is gone or going`);
-  if (state.state === 'malformed') return no('StateMalformed', `annotation ${state.key} cannot be read: ${JSON.stringify(state.text)}`);
+  if (!node || node.meta.deleting)
+    return no(
+      'NoNode',
+      claim.nodeName === undefined ? 'it has no node yet' : `node ${claim.nodeName} is gone or going`,
+    );
+  if (state.state === 'malformed')
+    return no('StateMalformed', `annotation ${state.key} cannot be read: ${JSON.stringify(state.text)}`);
   if (claim.ready !== 'True') return no('NotReady', `its condition Ready is ${claim.ready}`);
-  if (claim.disruptionReason !== undefined) return no('Disrupting', `Karpenter has already chosen it (${claim.disruptionReason})`);
+  if (claim.disruptionReason !== undefined)
+    return no('Disrupting', `Karpenter has already chosen it (${claim.disruptionReason})`);
   if (state.state === 'expired') return no('Expired', 'it expired during a rotation; Karpenter ends it');
   if (state.state === 'pending' || state.state === 'draining') return no('InFlight', `its rotation is ${state.state}`);
   if (backoffUntil !== undefined && view.at < backoffUntil) {
-    return no('BackingOff', `after ${state.state === 'failed' ? state.retryCount : 0} failures it waits until ${formatInstant(backoffUntil)}`, backoffUntil);
+    return no(
+      'BackingOff',
+      `after ${state.state === 'failed' ? state.retryCount : 0} failures it waits until ${formatInstant(backoffUntil)}`,
+      backoffUntil,
+    );
   }
   if (due.from === null && due.deadline === 'never') return no('NoDeadline', 'it never expires');
-  if (!due.due) return no('NotDue', due.from === null ? 'it is not due' : `it is due from ${formatInstant(due.from)}`, due.from ?? undefined);
+  if (!due.due)
+    return no(
+      'NotDue',
+      due.from === null ? 'it is not due' : `it is due from ${formatInstant(due.from)}`,
+      due.from ?? undefined,
+    );
   return undefined;
 }
 
@@ -108,7 +131,9 @@ export function rank(view: PoolView, assessments: readonly Assessment[]): readon
   const key = ({ claim, state }: Assessment): readonly [number, number, number, string] => {
     const ended = view.history.lastEnded;
     const unmarked =
-      ended?.claimUid === claim.meta.uid && ended.step === 'failed' && !(state.state === 'failed' && state.startedAt === ended.startedAt);
+      ended?.claimUid === claim.meta.uid &&
+      ended.step === 'failed' &&
+      !(state.state === 'failed' && state.startedAt === ended.startedAt);
     const deadline = deadlineOf(claim);
     return [
       unmarked ? 1 : 0,

@@ -15,11 +15,11 @@ import type { Assessment } from './candidates.ts';
 import { assess, rank } from './candidates.ts';
 import type { Blocked, Decision, Need, Notice } from './decision.ts';
 import { firstClosed, judgeGates } from './gates.ts';
+import { poolNotices } from './pool-notices.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, viewOf } from './pool-view.ts';
 import { endMalformed, orphanedRotation, restore } from './restore.ts';
 import { examine, fallbackApplies, start, startFallback } from './start.ts';
-import { poolNotices } from './pool-notices.ts';
 import { liveClaims, sweepPool, sweepRest } from './sweep.ts';
 import { withWarnings } from './warnings.ts';
 
@@ -43,7 +43,9 @@ export function decide(snapshot: ClusterSnapshot): readonly Decision[] {
     return withWarnings(view, list, view.policy?.mode === 'Observe');
   });
   const rest = sweepRest(snapshot, swept, live);
-  return rest.length === 0 ? swept : [...swept, { nodePool: '', step: 'nothing', actions: rest, notices: [], grounds: noGrounds }];
+  return rest.length === 0
+    ? swept
+    : [...swept, { nodePool: '', step: 'nothing', actions: rest, notices: [], grounds: noGrounds }];
 }
 
 /** The one step of a pool. @design D6-01, D6-02 */
@@ -107,4 +109,5 @@ const idle = (view: PoolView, blocked: Blocked): Decision => ({
   grounds: noGrounds,
 });
 
-const notSeen = (view: PoolView): Decision => idle(view, { reason: 'NotInspected', message: 'the tick could not look closely enough to decide' });
+const notSeen = (view: PoolView): Decision =>
+  idle(view, { reason: 'NotInspected', message: 'the tick could not look closely enough to decide' });

@@ -4,8 +4,8 @@
  * An action says completely what is written and on which version it was decided. Whoever carries it out decides nothing.
  */
 import type { ObjectMeta, ObjectRef } from '../domain/cluster/object-ref.ts';
-import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import type { AnnotationPatch } from '../domain/rotation/rotation.ts';
+import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import type { PodManifest } from '../domain/surge/placeholder.ts';
 import type { Duration, Instant } from '../domain/time.ts';
 
@@ -31,7 +31,11 @@ type ActionKind =
   /** With grace 0. `mustExist`: inside a hand-over a placeholder that is gone means that somebody moved. @design D5-05 */
   | { readonly kind: 'deletePlaceholder'; readonly target: ObjectRef; readonly mustExist: boolean }
   /** Precondition uid and resourceVersion. @design D5-05 */
-  | { readonly kind: 'deleteNodeClaim'; readonly target: ObjectRef; readonly because: 'drain' | 'fallback' | 'reapSurge' }
+  | {
+      readonly kind: 'deleteNodeClaim';
+      readonly target: ObjectRef;
+      readonly because: 'drain' | 'fallback' | 'reapSurge';
+    }
   /** A Kubernetes Event; its failure is no failure of the list. @design D11-03 */
   | { readonly kind: 'emitEvent'; readonly event: EventDraft };
 

@@ -16,7 +16,8 @@ import { annotatePool, appendStep, deletePlaceholder, event, maybe } from './wri
 /** @design D7-06, R3.3-09 */
 export function finish(view: PoolView, rotation: AnchoredRotation & { phase: 'draining' }): Decision {
   const { claim, claimUid, startedAt, mode, surgeClaim, surgeWait, surgePath, drainingAt } = rotation;
-  const drain = drainingAt === undefined || drainingAt > view.at ? undefined : between(drainingAt, wholeSecond(view.at));
+  const drain =
+    drainingAt === undefined || drainingAt > view.at ? undefined : between(drainingAt, wholeSecond(view.at));
   const entry = entryOf(view, rotation, 'completed', {
     mode,
     ...(surgeClaim ? { surgeClaim } : {}),
@@ -43,7 +44,12 @@ export function finish(view: PoolView, rotation: AnchoredRotation & { phase: 'dr
         [poolKeys.lastEnded]: writeLastEnded({ claimUid, startedAt, step: 'completed' }),
         ...outbox.annotations,
       }),
-      event('Normal', 'RotationCompleted', `NodeClaim ${claim} was rotated: ${parts.join(', ')}.`, refOf('NodePool', view.pool.meta)),
+      event(
+        'Normal',
+        'RotationCompleted',
+        `NodeClaim ${claim} was rotated: ${parts.join(', ')}.`,
+        refOf('NodePool', view.pool.meta),
+      ),
     ],
     notices: outbox.notices,
     transition: entry,

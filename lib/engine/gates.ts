@@ -3,9 +3,9 @@
  */
 import { isStatic } from '../domain/cluster/node-pool.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
+import { readClaimState } from '../domain/rotation/rotation.ts';
 import { nextOccurrence } from '../domain/schedule/calendar.ts';
 import type { Finding } from '../domain/schedule/finding.ts';
-import { readClaimState } from '../domain/rotation/rotation.ts';
 import type { Instant } from '../domain/time.ts';
 import { add, formatDuration, formatInstant, latest } from '../domain/time.ts';
 import type { Blocked } from './decision.ts';
@@ -57,7 +57,9 @@ export const holdsFallback = new Set(['StaticNodePool', 'NodePoolNotReady', 'Fro
 
 function infeasible({ findings }: GateInput): ReturnType<Gate> {
   const fatal = findings.filter((finding) => finding.severity === 'fatal');
-  return fatal.length === 0 ? undefined : { message: fatal.map((finding) => `${finding.code}: ${finding.message}`).join(' ') };
+  return fatal.length === 0
+    ? undefined
+    : { message: fatal.map((finding) => `${finding.code}: ${finding.message}`).join(' ') };
 }
 
 function staticNodePool({ view }: GateInput): ReturnType<Gate> {
@@ -70,13 +72,18 @@ function staticNodePool({ view }: GateInput): ReturnType<Gate> {
 }
 
 function nodePoolNotReady({ view }: GateInput): ReturnType<Gate> {
-  return view.pool.ready ? undefined : { message: `NodePool ${view.pool.meta.name} is not Ready; Karpenter provisions nothing for it.` };
+  return view.pool.ready
+    ? undefined
+    : { message: `NodePool ${view.pool.meta.name} is not Ready; Karpenter provisions nothing for it.` };
 }
 
 function frozen({ view: { freeze } }: GateInput): ReturnType<Gate> {
   if (!freeze.frozen) return undefined;
-  if (freeze.until !== undefined) return { message: `frozen until ${formatInstant(freeze.until)}`, until: freeze.until };
-  return { message: `the freeze on ${freeze.malformed?.on} cannot be read, so it holds: ${JSON.stringify(freeze.malformed?.text)}` };
+  if (freeze.until !== undefined)
+    return { message: `frozen until ${formatInstant(freeze.until)}`, until: freeze.until };
+  return {
+    message: `the freeze on ${freeze.malformed?.on} cannot be read, so it holds: ${JSON.stringify(freeze.malformed?.text)}`,
+  };
 }
 
 function outOfWindow({ view, policy }: GateInput): ReturnType<Gate> {

@@ -23,10 +23,16 @@ export const handOverNeeds = seconds(10);
  * @param placeholder Running on the surge host, which has been found ready in this tick
  * @design D7-04, D5-03, R3.5-01
  */
-export function handOver(view: PoolView, rotation: AnchoredRotation & { phase: 'pending' }, old: NodeClaim, placeholder: Pod): Decision | { readonly need: Need } {
+export function handOver(
+  view: PoolView,
+  rotation: AnchoredRotation & { phase: 'pending' },
+  old: NodeClaim,
+  placeholder: Pod,
+): Decision | { readonly need: Need } {
   const dryRun = view.snapshot.inspected.dryRuns.get(old.meta.name);
   if (dryRun === undefined) return need({ dryRunDeletes: [refOf('NodeClaim', old.meta)] });
-  if (dryRun.outcome === 'refused') return rollBack(view, rotation, old, 'the API server refuses to delete the old NodeClaim', dryRun.detail);
+  if (dryRun.outcome === 'refused')
+    return rollBack(view, rotation, old, 'the API server refuses to delete the old NodeClaim', dryRun.detail);
 
   const hostName = placeholder.nodeName ?? '';
   const host = claimOnNode(view.snapshot, hostName);
@@ -40,7 +46,10 @@ export function handOver(view: PoolView, rotation: AnchoredRotation & { phase: '
   const candidateNode = nodeOf(view.snapshot, old);
   const actions: readonly Action[] = [
     ...maybe(markDraining(old, rotation)),
-    annotatePool(view, { ...writeRotation({ ...rotation, phase: 'draining', drainingAt, ...facts }), ...outbox.annotations }),
+    annotatePool(view, {
+      ...writeRotation({ ...rotation, phase: 'draining', drainingAt, ...facts }),
+      ...outbox.annotations,
+    }),
     deletePlaceholder(placeholder, { mustExist: true, whenRefused: 'stop' }),
     { kind: 'deleteNodeClaim', target: refOf('NodeClaim', old.meta), because: 'drain', whenRefused: 'stop' },
   ];
@@ -51,7 +60,12 @@ export function handOver(view: PoolView, rotation: AnchoredRotation & { phase: '
     notices: outbox.notices,
     transition: entry,
     needs: handOverNeeds,
-    grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: false, surgeReady: true },
+    grounds: {
+      windowOpen: view.occurrence !== undefined,
+      frozen: view.freeze.frozen,
+      staticPool: false,
+      surgeReady: true,
+    },
     ...(candidateNode ? { rereadNode: refOf('Node', candidateNode.meta), nodeAsSeen: candidateNode.meta } : {}),
   };
 }
@@ -60,5 +74,8 @@ export function handOver(view: PoolView, rotation: AnchoredRotation & { phase: '
 export function markDraining(old: NodeClaim, rotation: Pick<AnchoredRotation, 'startedAt'>): Action | undefined {
   const state = readClaimState(old.meta);
   if (state.state === 'draining' && state.startedAt === rotation.startedAt) return undefined;
-  return annotateClaim(old, { [claimKeys.state]: 'draining', [claimKeys.startedAt]: formatInstant(rotation.startedAt) });
+  return annotateClaim(old, {
+    [claimKeys.state]: 'draining',
+    [claimKeys.startedAt]: formatInstant(rotation.startedAt),
+  });
 }

@@ -12,19 +12,32 @@ import { isDeclared, phaseAfter } from './transitions.ts';
 
 /** @returns one sentence per violation; empty for a sound list. @design D7-10 */
 export function violations(view: PoolView | undefined, decision: Decision): readonly string[] {
-  return [...undeclared(view, decision), ...decision.actions.flatMap((action, index) => violationsOf(view, decision, action, index))];
+  return [
+    ...undeclared(view, decision),
+    ...decision.actions.flatMap((action, index) => violationsOf(view, decision, action, index)),
+  ];
 }
 
 function undeclared(view: PoolView | undefined, decision: Decision): readonly string[] {
   if (!view) return [];
   const transition = { from: view.rotation.phase, step: decision.step, to: phaseAfter(view, decision) };
-  return isDeclared(transition) ? [] : [`step ${transition.step} may not lead from ${transition.from} to ${transition.to}`];
+  return isDeclared(transition)
+    ? []
+    : [`step ${transition.step} may not lead from ${transition.from} to ${transition.to}`];
 }
 
-function violationsOf(view: PoolView | undefined, decision: Decision, action: Action, index: number): readonly string[] {
+function violationsOf(
+  view: PoolView | undefined,
+  decision: Decision,
+  action: Action,
+  index: number,
+): readonly string[] {
   switch (action.kind) {
     case 'annotate':
-      return [...foreignKeys(action), ...(view && action.target.kind === 'NodePool' ? anchorViolations(view, decision, action) : [])];
+      return [
+        ...foreignKeys(action),
+        ...(view && action.target.kind === 'NodePool' ? anchorViolations(view, decision, action) : []),
+      ];
     case 'protect':
       return foreignKeys(action);
     case 'unprotect':
@@ -47,21 +60,31 @@ const foreignKeys = (action: Extract<Action, { annotations: unknown }>): readonl
     .map((key) => `annotation ${key} is not ours`);
 
 /** One rotation per pool; a new anchor only inside an open window, unfrozen, in a dynamic pool. */
-function anchorViolations(view: PoolView, decision: Decision, action: Extract<Action, { kind: 'annotate' }>): readonly string[] {
+function anchorViolations(
+  view: PoolView,
+  decision: Decision,
+  action: Extract<Action, { kind: 'annotate' }>,
+): readonly string[] {
   const anchor = own(action.annotations, anchorKeys.claim);
   if (typeof anchor !== 'string') return [];
-  if (view.rotation.phase !== 'none') return view.rotation.claim === anchor ? [] : [`the pool already rotates ${view.rotation.claim}`];
+  if (view.rotation.phase !== 'none')
+    return view.rotation.claim === anchor ? [] : [`the pool already rotates ${view.rotation.claim}`];
   if (decision.step === 'restore') return [];
   return [
     ...(view.occurrence ? [] : ['an anchor is written outside the window']),
     ...(view.freeze.frozen ? ['an anchor is written while frozen'] : []),
     ...(view.pool.replicas !== undefined ? ['an anchor is written in a static pool'] : []),
-    ...(view.policy?.mode === 'Rotate' && !view.snapshot.retired && !view.pool.meta.deleting ? [] : ['an anchor is written in a pool that is not governed']),
+    ...(view.policy?.mode === 'Rotate' && !view.snapshot.retired && !view.pool.meta.deleting
+      ? []
+      : ['an anchor is written in a pool that is not governed']),
   ];
 }
 
 /** A mark is taken away only where ours is. @design R3.4-03, R3.4-05, R3.4-08 */
-function unprotectViolations(view: PoolView | undefined, action: Extract<Action, { kind: 'protect' | 'unprotect' }>): readonly string[] {
+function unprotectViolations(
+  view: PoolView | undefined,
+  action: Extract<Action, { kind: 'protect' | 'unprotect' }>,
+): readonly string[] {
   const node = view?.snapshot.nodes.find((each) => each.meta.name === action.target.name);
   if (!node) return [];
   const found: string[] = [];
@@ -74,34 +97,70 @@ function unprotectViolations(view: PoolView | undefined, action: Extract<Action,
   return found;
 }
 
-function deleteViolations(view: PoolView, decision: Decision, action: Extract<Action, { kind: 'deleteNodeClaim' }>, index: number): readonly string[] {
+function deleteViolations(
+  view: PoolView,
+  decision: Decision,
+  action: Extract<Action, { kind: 'deleteNodeClaim' }>,
+  index: number,
+): readonly string[] {
   const name = action.target.name;
   const before = decision.actions.slice(0, index);
   if (action.because === 'reapSurge') return reapViolations(view, decision, name, before);
-  const markedBefore = before.some((each) => each.kind === 'annotate' && each.target.kind === 'NodePool' && own(each.annotations, anchorKeys.state) === 'draining');
+  const markedBefore = before.some(
+    (each) =>
+      each.kind === 'annotate' &&
+      each.target.kind === 'NodePool' &&
+      own(each.annotations, anchorKeys.state) === 'draining',
+  );
   const unmarked = markedBefore ? [] : [`NodeClaim ${name} would be deleted before the pool says that it drains`];
   if (action.because === 'fallback') {
     const enabled = view.policy?.surge.forcefulFallback === true && decision.grounds.fallback === true;
-    return [...unmarked, ...(enabled && view.occurrence && !view.freeze.frozen ? [] : [`a fallback of ${name} is not allowed now`])];
+    return [
+      ...unmarked,
+      ...(enabled && view.occurrence && !view.freeze.frozen ? [] : [`a fallback of ${name} is not allowed now`]),
+    ];
   }
   const rotation = view.rotation;
-  if (rotation.phase !== 'pending' && rotation.phase !== 'draining') return [`NodeClaim ${name} is not in a rotation that may drain it`];
+  if (rotation.phase !== 'pending' && rotation.phase !== 'draining')
+    return [`NodeClaim ${name} is not in a rotation that may drain it`];
   const old = findClaim(view, rotation.claim, rotation.claimUid);
-  if (!old || old.meta.name !== name || old.meta.uid !== action.target.uid) return [`NodeClaim ${name} is not the one on the anchor`];
+  if (!old || old.meta.name !== name || old.meta.uid !== action.target.uid)
+    return [`NodeClaim ${name} is not the one on the anchor`];
   if (view.freeze.frozen) return [`NodeClaim ${name} would be drained while frozen`];
-  if (decision.step === 'repeatDelete') return decision.grounds.surgeReady ? unmarked : [`the delete of ${name} is repeated without its conditions`];
+  if (decision.step === 'repeatDelete')
+    return decision.grounds.surgeReady ? unmarked : [`the delete of ${name} is repeated without its conditions`];
   const placeholder = placeholderOf(view.snapshot, rotation.claim);
   const host = placeholder?.nodeName === undefined ? 'gone' : wholeNode(view.snapshot, placeholder.nodeName);
-  return [...unmarked, ...(surgeReady(view, old, placeholder, host) ? [] : [`NodeClaim ${name} would be drained before its surge is ready`])];
+  return [
+    ...unmarked,
+    ...(surgeReady(view, old, placeholder, host)
+      ? []
+      : [`NodeClaim ${name} would be drained before its surge is ready`]),
+  ];
 }
 
-function reapViolations(view: PoolView, decision: Decision, name: string, before: readonly Action[]): readonly string[] {
+function reapViolations(
+  view: PoolView,
+  decision: Decision,
+  name: string,
+  before: readonly Action[],
+): readonly string[] {
   const rotation = view.rotation;
-  if (rotation.phase === 'none' || rotation.phase === 'malformed') return [`NodeClaim ${name} would be reaped without a rotation`];
+  if (rotation.phase === 'none' || rotation.phase === 'malformed')
+    return [`NodeClaim ${name} would be reaped without a rotation`];
   const claim = view.claims.find((each) => each.meta.name === name);
   const ending = rotation.phase === 'failing' || rotation.phase === 'aborting';
-  const begun = ending || before.some((each) => each.kind === 'annotate' && ['failing', 'aborting'].includes(String(own(each.annotations, anchorKeys.state))));
-  const guarded = decision.grounds.reapGuarded === name && claim !== undefined && name !== rotation.claim && bornDuring(rotation, claim);
+  const begun =
+    ending ||
+    before.some(
+      (each) =>
+        each.kind === 'annotate' && ['failing', 'aborting'].includes(String(own(each.annotations, anchorKeys.state))),
+    );
+  const guarded =
+    decision.grounds.reapGuarded === name &&
+    claim !== undefined &&
+    name !== rotation.claim &&
+    bornDuring(rotation, claim);
   return [
     ...(guarded ? [] : [`NodeClaim ${name} would be reaped without its guards`]),
     ...(begun ? [] : [`NodeClaim ${name} would be reaped before the end has begun`]),

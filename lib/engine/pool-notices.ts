@@ -19,7 +19,7 @@ export function poolNotices(view: PoolView): readonly Notice[] {
 }
 
 /** Claims that their operator has taken out, by name. */
-export const optedOutClaims = (view: PoolView): readonly string[] =>
+const optedOutClaims = (view: PoolView): readonly string[] =>
   view.claims
     .filter((claim) => {
       const node = nodeOf(view.snapshot, claim);
@@ -31,10 +31,19 @@ function stateNotices({ pool, governance, freeze, history, rotation, ...view }: 
   const name = pool.meta.name;
   const lost = governanceLost({ pool, governance, freeze, history, rotation, ...view });
   return [
-    ...(governance.kind === 'conflict' ? [warn('PolicyConflict', `${lost}. Give one of them a more specific selector.`)] : []),
-    ...(rotation.phase !== 'none' && lost !== undefined ? [warn('GovernanceLost', `The rotation of ${rotation.claim} has lost its policy: ${lost}.`)] : []),
+    ...(governance.kind === 'conflict'
+      ? [warn('PolicyConflict', `${lost}. Give one of them a more specific selector.`)]
+      : []),
+    ...(rotation.phase !== 'none' && lost !== undefined
+      ? [warn('GovernanceLost', `The rotation of ${rotation.claim} has lost its policy: ${lost}.`)]
+      : []),
     ...(freeze.frozen && freeze.malformed
-      ? [warn('FreezeMalformed', `The freeze on ${freeze.malformed.on} is no RFC 3339 time, so it holds: ${JSON.stringify(freeze.malformed.text)}.`)]
+      ? [
+          warn(
+            'FreezeMalformed',
+            `The freeze on ${freeze.malformed.on} is no RFC 3339 time, so it holds: ${JSON.stringify(freeze.malformed.text)}.`,
+          ),
+        ]
       : []),
     ...(rotation.phase === 'malformed' ? [stateMalformed(`NodePool ${name}`, rotation)] : []),
     ...history.unreadable.map((unreadable) => stateMalformed(`NodePool ${name}`, unreadable)),
@@ -53,10 +62,19 @@ function governedNotices(view: PoolView): readonly Notice[] {
   return [
     ...(pool.replicas === undefined
       ? []
-      : [warn('StaticNodePool', `NodePool ${name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`)]),
-    ...(template.readable ? [] : [warn('Unreadable', `The template of NodePool ${name} cannot be read: ${listed(template.unreadable)}`)]),
+      : [
+          warn(
+            'StaticNodePool',
+            `NodePool ${name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`,
+          ),
+        ]),
+    ...(template.readable
+      ? []
+      : [warn('Unreadable', `The template of NodePool ${name} cannot be read: ${listed(template.unreadable)}`)]),
     ...poolFindings(policy, pool, claims, view.at, optedOut),
-    ...assess(view, policy).flatMap((assessment) => claimNotices(assessment, optedOut.includes(assessment.claim.meta.name))),
+    ...assess(view, policy).flatMap((assessment) =>
+      claimNotices(assessment, optedOut.includes(assessment.claim.meta.name)),
+    ),
   ];
 }
 
@@ -71,7 +89,11 @@ function claimNotices({ claim, state, dueness }: Assessment, optedOut: boolean):
 }
 
 const unreadableLifetime = (claim: NodeClaim, unreadable: Parameters<typeof listed>[0]): Notice =>
-  warn('Unreadable', `NodeClaim ${claim.meta.name} is left alone because its lifetime cannot be read: ${listed(unreadable)}`);
+  warn(
+    'Unreadable',
+    `NodeClaim ${claim.meta.name} is left alone because its lifetime cannot be read: ${listed(unreadable)}`,
+  );
 
-const listed = (unreadable: readonly { readonly path: string; readonly text: string; readonly problem: string }[]): string =>
-  unreadable.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; ');
+const listed = (
+  unreadable: readonly { readonly path: string; readonly text: string; readonly problem: string }[],
+): string => unreadable.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; ');

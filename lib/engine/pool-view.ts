@@ -1,11 +1,12 @@
 /**
  * One NodePool as a tick sees it: everything that several rules ask for, gathered once.
  */
-import { annotation, own } from '../domain/cluster/object-ref.ts';
+
 import type { Node, NodeMetadata } from '../domain/cluster/node.ts';
 import { nodePoolLabel } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { NodePool } from '../domain/cluster/node-pool.ts';
+import { annotation, own } from '../domain/cluster/object-ref.ts';
 import type { Pod } from '../domain/cluster/pod.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
 import type { Governance } from '../domain/policy/governance.ts';
@@ -42,7 +43,9 @@ export function viewOf(snapshot: ClusterSnapshot, pool: NodePool): PoolView {
   const governance = govern(pool.meta.labels, snapshot.policies);
   const policy = governance.kind === 'governed' ? governance.policy : undefined;
   const poolFreeze = readFreeze(pool.meta, `NodePool ${pool.meta.name}`, at);
-  const policyFreeze: Freeze = policy ? readFreeze(policy.meta, `RotationPolicy ${policy.meta.name}`, at) : { frozen: false };
+  const policyFreeze: Freeze = policy
+    ? readFreeze(policy.meta, `RotationPolicy ${policy.meta.name}`, at)
+    : { frozen: false };
   const occurrence = policy && occurrenceAt(policy, at);
   return {
     snapshot,
@@ -90,7 +93,8 @@ export const wholeNode = (snapshot: ClusterSnapshot, name: string): Node | 'gone
 /** Our placeholder for a claim, by its deterministic name and our label. @design D8-06 */
 export const placeholderOf = (snapshot: ClusterSnapshot, claimName: string): Pod | undefined =>
   snapshot.placeholders.find(
-    (pod) => pod.meta.name === placeholderName(claimName) && own(pod.meta.labels, surgeForLabel) === surgeForValue(claimName),
+    (pod) =>
+      pod.meta.name === placeholderName(claimName) && own(pod.meta.labels, surgeForLabel) === surgeForValue(claimName),
   );
 
 export const poolOfNode = (node: NodeMetadata): string => own(node.meta.labels, nodePoolLabel) ?? '';

@@ -3,9 +3,10 @@
  *
  * An operator's `do-not-disrupt: "true"` and an operator's cordon carry no marker of ours and are never changed.
  */
-import { refOf } from '../domain/cluster/object-ref.ts';
+
 import type { Node, NodeMetadata } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
+import { refOf } from '../domain/cluster/object-ref.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
 import { nodeKeys } from '../domain/rotation/annotation-keys.ts';
 import type { Action, WhenRefused } from './decision.ts';
@@ -15,7 +16,7 @@ import { nodeAnnotation } from './pool-view.ts';
 export const isOptedOut = (node: NodeMetadata): boolean =>
   nodeAnnotation(node, nodeKeys.doNotDisrupt) === 'true' && !isOwned(node);
 
-export const isOwned = (node: NodeMetadata): boolean => nodeAnnotation(node, nodeKeys.owned) === 'true';
+const isOwned = (node: NodeMetadata): boolean => nodeAnnotation(node, nodeKeys.owned) === 'true';
 
 export const carriesMarker = (node: NodeMetadata): boolean =>
   [nodeKeys.owned, nodeKeys.surgeFor, nodeKeys.cordoned].some((key) => nodeAnnotation(node, key) !== undefined);
@@ -30,7 +31,12 @@ export const isProtectedFor = (node: NodeMetadata, claimName: string): boolean =
  * @param cordon for the candidate only: the whole Node, since the cordon is not in its metadata
  * @design R3.4-01, R3.4-02, R3.4-03, R3.4-04, R3.4-06, R3.4-07, R3.4-08
  */
-export function protect(node: NodeMetadata, claimName: string, cordon?: Node, whenRefused: WhenRefused = 'stop'): Action | undefined {
+export function protect(
+  node: NodeMetadata,
+  claimName: string,
+  cordon?: Node,
+  whenRefused: WhenRefused = 'stop',
+): Action | undefined {
   const annotations: Record<string, string> = {};
   const set = (key: string, value: string): void => {
     if (nodeAnnotation(node, key) !== value) annotations[key] = value;
@@ -72,7 +78,11 @@ export function unprotect(node: NodeMetadata): Action | undefined {
 }
 
 /** Unprotects every node of a rotation: those marked for it, and the old node whatever its marks say. */
-export function unprotectAll(snapshot: ClusterSnapshot, claimName: string, oldClaim: NodeClaim | undefined): readonly Action[] {
+export function unprotectAll(
+  snapshot: ClusterSnapshot,
+  claimName: string,
+  oldClaim: NodeClaim | undefined,
+): readonly Action[] {
   return snapshot.nodes
     .filter((node) => {
       const markedFor = nodeAnnotation(node, nodeKeys.surgeFor);

@@ -27,7 +27,11 @@ export function reap(view: PoolView, rotation: AnchoredRotation): Reap | { reado
   const tied = tiedClaim(view, rotation);
   if (tied) return reapTied(view, rotation, tied);
   const unregistered = view.claims.filter(
-    (claim) => claim.nodeName === undefined && !claim.meta.deleting && bornDuring(rotation, claim) && claim.meta.name !== rotation.claim,
+    (claim) =>
+      claim.nodeName === undefined &&
+      !claim.meta.deleting &&
+      bornDuring(rotation, claim) &&
+      claim.meta.name !== rotation.claim,
   );
   if (unregistered.length === 0) return none;
   if (unregistered.length > 1) return ambiguous(unregistered);
@@ -47,7 +51,8 @@ function tiedClaim(view: PoolView, rotation: AnchoredRotation): NodeClaim | unde
 }
 
 function reapTied(view: PoolView, rotation: AnchoredRotation, claim: NodeClaim): Reap | { readonly need: Need } {
-  const induced = bornDuring(rotation, claim) && claim.nodePool === view.pool.meta.name && claim.meta.name !== rotation.claim;
+  const induced =
+    bornDuring(rotation, claim) && claim.nodePool === view.pool.meta.name && claim.meta.name !== rotation.claim;
   if (!induced || claim.meta.deleting) return none;
   if (claim.nodeName === undefined) return doReap(claim);
   const pods = view.snapshot.inspected.podsOnNode.get(claim.nodeName);
@@ -55,7 +60,8 @@ function reapTied(view: PoolView, rotation: AnchoredRotation, claim: NodeClaim):
   return pods.every((pod) => isDebris(pod, rotation.claim)) ? doReap(claim) : none;
 }
 
-const isPlaceholderFor = (pod: Pod, claimName: string): boolean => own(pod.meta.labels, surgeForLabel) === surgeForValue(claimName);
+const isPlaceholderFor = (pod: Pod, claimName: string): boolean =>
+  own(pod.meta.labels, surgeForLabel) === surgeForValue(claimName);
 
 /** Nothing that anybody would miss: our placeholder, DaemonSet and mirror Pods, finished Pods. */
 const isDebris = (pod: Pod, claimName: string): boolean =>
@@ -69,11 +75,17 @@ const isDebris = (pod: Pod, claimName: string): boolean =>
 function carriesKeys(view: PoolView, rotation: AnchoredRotation, claim: NodeClaim): boolean {
   const placeholder = placeholderOf(view.snapshot, rotation.claim);
   const wanted = placeholder?.requiredNodeAffinity[0]?.matchExpressions ?? [];
-  return wanted.every((requirement) => claim.requirements.some((have) => have.key === requirement.key) || own(claim.meta.labels, requirement.key) !== undefined);
+  return wanted.every(
+    (requirement) =>
+      claim.requirements.some((have) => have.key === requirement.key) ||
+      own(claim.meta.labels, requirement.key) !== undefined,
+  );
 }
 
 const doReap = (claim: NodeClaim): Reap => ({
-  actions: [{ kind: 'deleteNodeClaim', target: refOf('NodeClaim', claim.meta), because: 'reapSurge', whenRefused: 'goOn' }],
+  actions: [
+    { kind: 'deleteNodeClaim', target: refOf('NodeClaim', claim.meta), because: 'reapSurge', whenRefused: 'goOn' },
+  ],
   notices: [],
   guarded: claim.meta.name,
 });

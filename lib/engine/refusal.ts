@@ -23,7 +23,12 @@ export function afterRefusal(pool: NodePool, decision: Decision, refused: Action
   const words = detail.slice(0, refusalLength);
   const target = refOf('NodePool', pool.meta);
   if (drains.has(decision.step)) {
-    return { kind: 'annotate', target, annotations: { [anchorKeys.state]: 'failing', [anchorKeys.lastRefusal]: words }, whenRefused: 'goOn' };
+    return {
+      kind: 'annotate',
+      target,
+      annotations: { [anchorKeys.state]: 'failing', [anchorKeys.lastRefusal]: words },
+      whenRefused: 'goOn',
+    };
   }
   if (startsOrCreates.has(decision.step)) {
     return { kind: 'annotate', target, annotations: { [anchorKeys.lastRefusal]: words }, whenRefused: 'goOn' };

@@ -34,7 +34,9 @@ export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: 
         : { phase: 'draining', ...attempt, drainingAt: wholeSecond(claim.meta.deletionTimestamp ?? view.at) };
     return [{ claim, rotation }];
   });
-  return orphans.sort((a, b) => a.rotation.startedAt - b.rotation.startedAt || (a.claim.meta.name < b.claim.meta.name ? -1 : 1))[0];
+  return orphans.sort(
+    (a, b) => a.rotation.startedAt - b.rotation.startedAt || (a.claim.meta.name < b.claim.meta.name ? -1 : 1),
+  )[0];
 }
 
 /**
@@ -67,10 +69,14 @@ export function restore(view: PoolView, claim: NodeClaim, rotation: AnchoredRota
  *
  * @design D5-06
  */
-export function endMalformed(view: PoolView, rotation: Rotation & { phase: 'malformed' }): Decision | { readonly need: Need } {
+export function endMalformed(
+  view: PoolView,
+  rotation: Rotation & { phase: 'malformed' },
+): Decision | { readonly need: Need } {
   const old = findClaim(view, rotation.claim, rotation.claimUid);
   const copy = old && readClaimState(old.meta);
-  const startedAt = copy && (copy.state === 'pending' || copy.state === 'draining') ? copy.startedAt : wholeSecond(view.at);
+  const startedAt =
+    copy && (copy.state === 'pending' || copy.state === 'draining') ? copy.startedAt : wholeSecond(view.at);
   const attempt = {
     claim: rotation.claim,
     claimUid: rotation.claimUid ?? old?.meta.uid ?? 'unknown',

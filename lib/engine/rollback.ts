@@ -34,7 +34,13 @@ interface Ending {
 }
 
 /** readyTimeout has passed, or a write was refused: the attempt failed. @design R3.8-01, D7-07 */
-export function rollBack(view: PoolView, rotation: AnchoredRotation, old: NodeClaim | undefined, reason: string, refusal?: string): Decision | { readonly need: Need } {
+export function rollBack(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim | undefined,
+  reason: string,
+  refusal?: string,
+): Decision | { readonly need: Need } {
   const ending: Ending = {
     step: 'rollBack',
     entry: 'failed',
@@ -50,7 +56,12 @@ export function rollBack(view: PoolView, rotation: AnchoredRotation, old: NodeCl
 }
 
 /** Governance was lost, an operator opted out, or Karpenter chose the node: undone without counting a failure. @design D7-08 */
-export function abort(view: PoolView, rotation: AnchoredRotation, old: NodeClaim | undefined, reason: string): Decision | { readonly need: Need } {
+export function abort(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim | undefined,
+  reason: string,
+): Decision | { readonly need: Need } {
   const ending: Ending = {
     step: 'abort',
     entry: 'aborted',
@@ -63,10 +74,22 @@ export function abort(view: PoolView, rotation: AnchoredRotation, old: NodeClaim
 }
 
 /** The old claim went while the surge was pending: Karpenter's drain is under way, nothing is reaped. @design D7-02, R3.2-52 */
-export function expire(view: PoolView, rotation: AnchoredRotation, old: NodeClaim | undefined, reason: string): Decision | { readonly need: Need } {
-  const ending: Ending = { step: 'expire', entry: 'expired', event: { type: 'Warning', reason: 'RotationExpired' }, reason };
+export function expire(
+  view: PoolView,
+  rotation: AnchoredRotation,
+  old: NodeClaim | undefined,
+  reason: string,
+): Decision | { readonly need: Need } {
+  const ending: Ending = {
+    step: 'expire',
+    entry: 'expired',
+    event: { type: 'Warning', reason: 'RotationExpired' },
+    reason,
+  };
   const mark =
-    old && readClaimState(old.meta).state !== 'expired' ? annotateClaim(old, { [claimKeys.state]: 'expired' }, 'goOn') : undefined;
+    old && readClaimState(old.meta).state !== 'expired'
+      ? annotateClaim(old, { [claimKeys.state]: 'expired' }, 'goOn')
+      : undefined;
   return end(view, rotation, old, ending, maybe(mark), {});
 }
 
@@ -90,7 +113,11 @@ function end(
   });
   const outbox = appendStep(view.pool.meta, entry);
   const actions: Action[] = [
-    ...maybe(ending.marker && rotation.phase !== ending.marker ? annotatePool(view, { [anchorKeys.state]: ending.marker }) : undefined),
+    ...maybe(
+      ending.marker && rotation.phase !== ending.marker
+        ? annotatePool(view, { [anchorKeys.state]: ending.marker })
+        : undefined,
+    ),
     ...reaping.actions,
     ...maybe(placeholder && !placeholder.meta.deleting ? deletePlaceholder(placeholder) : undefined),
     ...unprotectAll(view.snapshot, rotation.claim, old),
@@ -98,10 +125,20 @@ function end(
     annotatePool(view, {
       ...writeRotation({ phase: 'none' }),
       ...poolAnnotations,
-      [poolKeys.lastEnded]: writeLastEnded({ claimUid: rotation.claimUid, startedAt: rotation.startedAt, step: ending.entry }),
+      [poolKeys.lastEnded]: writeLastEnded({
+        claimUid: rotation.claimUid,
+        startedAt: rotation.startedAt,
+        step: ending.entry,
+      }),
       ...outbox.annotations,
     }),
-    event(ending.event.type, ending.event.reason, noteOf(rotation, ending), refOf('NodePool', view.pool.meta), old && refOf('NodeClaim', old.meta)),
+    event(
+      ending.event.type,
+      ending.event.reason,
+      noteOf(rotation, ending),
+      refOf('NodePool', view.pool.meta),
+      old && refOf('NodeClaim', old.meta),
+    ),
   ];
   const notices: readonly Notice[] = [...reaping.notices, ...outbox.notices];
   return {
@@ -120,7 +157,11 @@ function end(
 }
 
 function noteOf(rotation: AnchoredRotation, ending: Ending): string {
-  const outcome = { failed: 'failed and was rolled back', aborted: 'was aborted and undone', expired: 'ended with its node' }[ending.entry];
+  const outcome = {
+    failed: 'failed and was rolled back',
+    aborted: 'was aborted and undone',
+    expired: 'ended with its node',
+  }[ending.entry];
   const words = ending.refusal ? ` The API server said: ${ending.refusal}` : '';
   return `The rotation of NodeClaim ${rotation.claim} ${outcome}: ${ending.reason}.${words}`;
 }
@@ -162,13 +203,21 @@ export function clearState(claim: NodeClaim): Action | undefined {
   const keys = [claimKeys.state, claimKeys.startedAt, claimKeys.surgeClaim, claimKeys.mode].filter((key) =>
     Object.hasOwn(claim.meta.annotations, key),
   );
-  return keys.length === 0 ? undefined : annotateClaim(claim, Object.fromEntries(keys.map((key) => [key, null])), 'goOn');
+  return keys.length === 0
+    ? undefined
+    : annotateClaim(claim, Object.fromEntries(keys.map((key) => [key, null])), 'goOn');
 }
 
-const maybeRefusal = (words: string | undefined): { refusal?: string } => (words ? { refusal: words.slice(0, refusalLength) } : {});
+const maybeRefusal = (words: string | undefined): { refusal?: string } =>
+  words ? { refusal: words.slice(0, refusalLength) } : {};
 
 /** The audit entry of a step, its time in whole seconds. */
-export const entryOf = (view: PoolView, rotation: Pick<AnchoredRotation, 'claim' | 'claimUid' | 'startedAt'>, step: RotationStep, facts: StepFacts): UnrecordedStep => ({
+export const entryOf = (
+  view: PoolView,
+  rotation: Pick<AnchoredRotation, 'claim' | 'claimUid' | 'startedAt'>,
+  step: RotationStep,
+  facts: StepFacts,
+): UnrecordedStep => ({
   step,
   at: wholeSecond(view.at),
   claim: rotation.claim,

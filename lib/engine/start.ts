@@ -9,6 +9,7 @@ import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { claimKeys } from '../domain/rotation/annotation-keys.ts';
 import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
 import { writeRotation } from '../domain/rotation/rotation.ts';
+import type { StepFacts } from '../domain/rotation/unrecorded.ts';
 import { dueness, rotationBound } from '../domain/schedule/lead-time.ts';
 import { windowPeriods } from '../domain/schedule/window.ts';
 import type { DrainBlocker } from '../domain/surge/drain-blockers.ts';
@@ -21,7 +22,6 @@ import type { Placeholder } from '../domain/surge/placeholder.ts';
 import { placeholderPod } from '../domain/surge/placeholder.ts';
 import type { Census } from '../domain/surge/reschedulable.ts';
 import { census } from '../domain/surge/reschedulable.ts';
-import type { StepFacts } from '../domain/rotation/unrecorded.ts';
 import { formatDuration, formatInstant, wholeSecond } from '../domain/time.ts';
 import type { Assessment } from './candidates.ts';
 import type { Action, Blocked, Decision, Need, Notice } from './decision.ts';
@@ -43,7 +43,11 @@ export interface Examination {
 }
 
 /** Looks at one candidate closely: its Node, its Pods, the PDBs. A "no" is a reason, not an error. @design D6-06 */
-export function examine(view: PoolView, policy: RotationPolicy, { claim, dueness: due }: Assessment): Examination | Blocked | { readonly need: Need } {
+export function examine(
+  view: PoolView,
+  policy: RotationPolicy,
+  { claim, dueness: due }: Assessment,
+): Examination | Blocked | { readonly need: Need } {
   const { snapshot } = view;
   const name = nodeOf(snapshot, claim)?.meta.name ?? '';
   const node = wholeNode(snapshot, name);
@@ -114,9 +118,20 @@ export function start(view: PoolView, examination: Examination): Decision {
   const outbox = appendStep(view.pool.meta, entry);
   const actions: readonly Action[] = [
     annotatePool(view, { ...writeRotation(rotation), ...outbox.annotations }),
-    event('Normal', 'RotationStarted', startNote(claim), refOf('NodePool', view.pool.meta), refOf('NodeClaim', claim.meta)),
+    event(
+      'Normal',
+      'RotationStarted',
+      startNote(claim),
+      refOf('NodePool', view.pool.meta),
+      refOf('NodeClaim', claim.meta),
+    ),
     ...maybe(protect(node, claim.meta.name, node)),
-    annotateClaim(claim, { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(rotation.startedAt), [claimKeys.surgeClaim]: null, [claimKeys.mode]: null }),
+    annotateClaim(claim, {
+      [claimKeys.state]: 'pending',
+      [claimKeys.startedAt]: formatInstant(rotation.startedAt),
+      [claimKeys.surgeClaim]: null,
+      [claimKeys.mode]: null,
+    }),
     { kind: 'createPlaceholder', pod: placeholder.pod, whenRefused: 'stop' },
   ];
   return {
@@ -125,7 +140,11 @@ export function start(view: PoolView, examination: Examination): Decision {
     actions,
     notices: [...startNotices(examination), ...outbox.notices],
     transition: entry,
-    grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: view.pool.replicas !== undefined },
+    grounds: {
+      windowOpen: view.occurrence !== undefined,
+      frozen: view.freeze.frozen,
+      staticPool: view.pool.replicas !== undefined,
+    },
   };
 }
 
@@ -157,12 +176,22 @@ export function startFallback(view: PoolView, policy: RotationPolicy, claim: Nod
     actions: [
       annotatePool(view, { ...writeRotation(rotation), ...outbox.annotations }),
       event('Warning', 'ForcefulFallback', note, refOf('NodePool', view.pool.meta), refOf('NodeClaim', claim.meta)),
-      annotateClaim(claim, { [claimKeys.state]: 'draining', [claimKeys.startedAt]: formatInstant(startedAt), [claimKeys.mode]: 'forceful-fallback', [claimKeys.surgeClaim]: null }),
+      annotateClaim(claim, {
+        [claimKeys.state]: 'draining',
+        [claimKeys.startedAt]: formatInstant(startedAt),
+        [claimKeys.mode]: 'forceful-fallback',
+        [claimKeys.surgeClaim]: null,
+      }),
       { kind: 'deleteNodeClaim', target: refOf('NodeClaim', claim.meta), because: 'fallback', whenRefused: 'stop' },
     ],
     notices: outbox.notices,
     transition: entry,
-    grounds: { windowOpen: view.occurrence !== undefined, frozen: view.freeze.frozen, staticPool: view.pool.replicas !== undefined, fallback: true },
+    grounds: {
+      windowOpen: view.occurrence !== undefined,
+      frozen: view.freeze.frozen,
+      staticPool: view.pool.replicas !== undefined,
+      fallback: true,
+    },
   };
 }
 
@@ -172,32 +201,58 @@ export function startFacts(claim: NodeClaim): StepFacts {
   return {
     ...(claim.nodeName ? { node: claim.nodeName } : {}),
     ...(typeof deadline === 'number' ? { deadline } : {}),
-    ...(claim.lifetime.readable && claim.lifetime.expireAfter !== 'Never' ? { expireAfter: claim.lifetime.expireAfter } : {}),
+    ...(claim.lifetime.readable && claim.lifetime.expireAfter !== 'Never'
+      ? { expireAfter: claim.lifetime.expireAfter }
+      : {}),
   };
 }
 
 function startNote(claim: NodeClaim): string {
   const deadline = deadlineOf(claim);
-  const when = typeof deadline === 'number' ? `before its deadline ${formatInstant(deadline)}` : 'past its age threshold';
+  const when =
+    typeof deadline === 'number' ? `before its deadline ${formatInstant(deadline)}` : 'past its age threshold';
   return `Rotating NodeClaim ${claim.meta.name} on node ${claim.nodeName ?? '(none)'}, ${when}.`;
 }
 
 /** What an operator should know about this start. @design R3.3-14, R3.3-15, D8-05, D8-08, D6-06 */
-export function startNotices({ claim, footprint: size, headroom: room, blockers, placeholder }: Examination): readonly Notice[] {
+function startNotices({
+  claim,
+  footprint: size,
+  headroom: room,
+  blockers,
+  placeholder,
+}: Examination): readonly Notice[] {
   const notices: Notice[] = [];
   const warn = (code: string, message: string): void => void notices.push({ code, severity: 'warn', message });
   const name = claim.meta.name;
   if (size.refused) {
-    warn('SurgeClampRefused', `DaemonSets on the node of ${name} leave no ${size.refused} by its NodeClaim's allocatable, so the placeholder keeps the full drain.`);
+    warn(
+      'SurgeClampRefused',
+      `DaemonSets on the node of ${name} leave no ${size.refused} by its NodeClaim's allocatable, so the placeholder keeps the full drain.`,
+    );
   } else if (size.bandExceeded.length > 0) {
-    warn('SurgeClampBandExceeded', `The placeholder of ${name} is smaller than its drain by more than was measured on its node: ${size.bandExceeded.join(', ')}.`);
+    warn(
+      'SurgeClampBandExceeded',
+      `The placeholder of ${name} is smaller than its drain by more than was measured on its node: ${size.bandExceeded.join(', ')}.`,
+    );
   } else if (size.clamped) {
-    notices.push({ code: 'SurgeClamped', severity: 'info', message: `The placeholder of ${name} was clamped to what its NodeClaim's allocatable leaves.` });
+    notices.push({
+      code: 'SurgeClamped',
+      severity: 'info',
+      message: `The placeholder of ${name} was clamped to what its NodeClaim's allocatable leaves.`,
+    });
   }
-  if (room.tight) warn('HeadroomTight', `spec.limits have room for the Pods of ${name} but not for a whole instance like its own; Karpenter may not provision. Raise the limits.`);
+  if (room.tight)
+    warn(
+      'HeadroomTight',
+      `spec.limits have room for the Pods of ${name} but not for a whole instance like its own; Karpenter may not provision. Raise the limits.`,
+    );
   for (const { key, value, allowed, zonal } of placeholder.dropped) {
     const volumes = zonal ? ' Volumes bound to that zone will not follow.' : '';
-    warn('RequirementDropped', `The NodePool no longer allows ${key}=${value} (it allows ${allowed.join(', ') || 'nothing'}), so the replacement of ${name} is not held to it.${volumes}`);
+    warn(
+      'RequirementDropped',
+      `The NodePool no longer allows ${key}=${value} (it allows ${allowed.join(', ') || 'nothing'}), so the replacement of ${name} is not held to it.${volumes}`,
+    );
   }
   if (blockers.length > 0) warn('DrainBlocked', blockers.map((blocker) => blocker.message).join(' '));
   return notices;

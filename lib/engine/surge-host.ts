@@ -14,7 +14,8 @@ import { claimOnNode, poolOfNode } from './pool-view.ts';
 import { isProtectedFor } from './protect.ts';
 
 /** The longest that a drain of this claim is expected to take; 1h when the claim has no grace. @design D7-03, D7-05 */
-export const drainBound = (claim: NodeClaim | undefined): Duration => sum((claim && graceOf(claim)) ?? hours(1), deadlineBuffer);
+export const drainBound = (claim: NodeClaim | undefined): Duration =>
+  sum((claim && graceOf(claim)) ?? hours(1), deadlineBuffer);
 
 /**
  * What makes a node unfit as surge host whatever we do to it; undefined when nothing does.
@@ -25,13 +26,15 @@ export const drainBound = (claim: NodeClaim | undefined): Duration => sum((claim
 export function unfit(view: PoolView, old: NodeClaim, host: Node | 'gone', hostName: string): string | undefined {
   if (hostName === old.nodeName) return `it is the node being rotated`;
   if (host === 'gone') return `node ${hostName} is gone`;
-  if (poolOfNode(host) !== view.pool.meta.name) return `node ${hostName} belongs to NodePool ${poolOfNode(host) || '(none)'}`;
+  if (poolOfNode(host) !== view.pool.meta.name)
+    return `node ${hostName} belongs to NodePool ${poolOfNode(host) || '(none)'}`;
   if (host.meta.deleting) return `node ${hostName} is being deleted`;
   if (host.unschedulable) return `node ${hostName} is cordoned`;
   const claim = claimOnNode(view.snapshot, hostName);
   if (!claim) return undefined;
   if (claim.meta.deleting) return `NodeClaim ${claim.meta.name} is being deleted`;
-  if (claim.disruptionReason !== undefined) return `Karpenter has chosen NodeClaim ${claim.meta.name} (${claim.disruptionReason})`;
+  if (claim.disruptionReason !== undefined)
+    return `Karpenter has chosen NodeClaim ${claim.meta.name} (${claim.disruptionReason})`;
   const deadline = deadlineOf(claim);
   if (typeof deadline === 'number' && add(view.at, drainBound(old)) >= deadline) {
     return `NodeClaim ${claim.meta.name} expires at ${formatInstant(deadline)}, before a drain is sure to end`;
@@ -45,8 +48,19 @@ export function unfit(view: PoolView, old: NodeClaim, host: Node | 'gone', hostN
  *
  * @design R3.3-22, D7-03
  */
-export function surgeReady(view: PoolView, old: NodeClaim, placeholder: Pod | undefined, host: Node | 'gone' | 'unseen'): host is Node {
-  if (!placeholder || placeholder.meta.deleting || placeholder.phase !== 'Running' || placeholder.nodeName === undefined) return false;
+export function surgeReady(
+  view: PoolView,
+  old: NodeClaim,
+  placeholder: Pod | undefined,
+  host: Node | 'gone' | 'unseen',
+): host is Node {
+  if (
+    !placeholder ||
+    placeholder.meta.deleting ||
+    placeholder.phase !== 'Running' ||
+    placeholder.nodeName === undefined
+  )
+    return false;
   if (host === 'unseen' || host === 'gone' || !host.ready) return false;
   return isProtectedFor(host, old.meta.name) && unfit(view, old, host, placeholder.nodeName) === undefined;
 }

@@ -22,6 +22,10 @@ export const mergeInspected = (before: Inspected, now: Inspected): Inspected => 
   nodes: new Map([...before.nodes, ...now.nodes]),
   podsOnNode: new Map([...before.podsOnNode, ...now.podsOnNode]),
   dryRuns: new Map([...before.dryRuns, ...now.dryRuns]),
-  ...((now.disruptionBudgets ?? before.disruptionBudgets) ? { disruptionBudgets: now.disruptionBudgets ?? before.disruptionBudgets ?? [] } : {}),
-  ...((now.unscheduledPods ?? before.unscheduledPods) ? { unscheduledPods: now.unscheduledPods ?? before.unscheduledPods ?? [] } : {}),
+  ...((now.disruptionBudgets ?? before.disruptionBudgets)
+    ? { disruptionBudgets: now.disruptionBudgets ?? before.disruptionBudgets ?? [] }
+    : {}),
+  ...((now.unscheduledPods ?? before.unscheduledPods)
+    ? { unscheduledPods: now.unscheduledPods ?? before.unscheduledPods ?? [] }
+    : {}),
 });

@@ -4,8 +4,9 @@
  * Judged against the anchors as this tick's lists leave them, over the complete snapshot. Only what carries our own
  * marks is touched; what cannot be undone now is tried again by the next tick.
  */
-import type { NodeClaim } from '../domain/cluster/node-claim.ts';
+
 import type { NodeMetadata } from '../domain/cluster/node.ts';
+import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { keyOf, own, refOf } from '../domain/cluster/object-ref.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
 import { anchorKeys, nodeKeys, surgeForLabel } from '../domain/rotation/annotation-keys.ts';
@@ -29,10 +30,11 @@ export function liveClaims(views: readonly PoolView[], decisions: readonly Decis
   return live;
 }
 
-const anchoredClaim = (view: PoolView): string | undefined => (view.rotation.phase === 'none' ? undefined : view.rotation.claim);
+const anchoredClaim = (view: PoolView): string | undefined =>
+  view.rotation.phase === 'none' ? undefined : view.rotation.claim;
 
 /** The claim on the pool's anchor after the list; the last patch that names the key decides. */
-export function anchorAfter(view: PoolView, decision: Decision): string | undefined {
+function anchorAfter(view: PoolView, decision: Decision): string | undefined {
   let claim = anchoredClaim(view);
   for (const action of decision.actions) {
     if (action.kind !== 'annotate' || action.target.kind !== 'NodePool') continue;
@@ -45,34 +47,51 @@ export function anchorAfter(view: PoolView, decision: Decision): string | undefi
 /** What this pool's list has to undo besides. @design D6-03, R3.9-02 */
 export function sweepPool(view: PoolView, decision: Decision, live: ReadonlySet<string>): readonly Action[] {
   const touched = new Set(decision.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : [])));
-  const cleared = decision.actions.length === 0 && view.rotation.phase === 'none' ? anchorFragments(view.pool.meta.annotations) : [];
+  const cleared =
+    decision.actions.length === 0 && view.rotation.phase === 'none' ? anchorFragments(view.pool.meta.annotations) : [];
   const name = view.pool.meta.name;
   return [
-    ...view.snapshot.nodes.filter((node) => poolOfNode(node) === name).flatMap((node) => sweepNode(view.snapshot, node, live)),
-    ...view.claims.flatMap((claim) => maybe(live.has(claim.meta.name) || decision.step === 'restore' ? undefined : sweepClaim(view, claim))),
+    ...view.snapshot.nodes
+      .filter((node) => poolOfNode(node) === name)
+      .flatMap((node) => sweepNode(view.snapshot, node, live)),
+    ...view.claims.flatMap((claim) =>
+      maybe(live.has(claim.meta.name) || decision.step === 'restore' ? undefined : sweepClaim(view, claim)),
+    ),
     ...(cleared.length > 0 ? [annotatePool(view, Object.fromEntries(cleared.map((key) => [key, null])), 'goOn')] : []),
   ].filter((action) => !('target' in action) || !touched.has(keyOf(action.target)));
 }
 
 /** What belongs to no pool of the snapshot: nodes and claims of a pool that is gone, and placeholders. */
-export function sweepRest(snapshot: ClusterSnapshot, decisions: readonly Decision[], live: ReadonlySet<string>): readonly Action[] {
+export function sweepRest(
+  snapshot: ClusterSnapshot,
+  decisions: readonly Decision[],
+  live: ReadonlySet<string>,
+): readonly Action[] {
   const pools = new Set(snapshot.nodePools.map((pool) => pool.meta.name));
-  const touched = new Set(decisions.flatMap((each) => each.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : []))));
+  const touched = new Set(
+    decisions.flatMap((each) => each.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : []))),
+  );
   const liveValues = new Set([...live].map(surgeForValue));
   const orphans = snapshot.placeholders.filter((pod) => {
     const value = own(pod.meta.labels, surgeForLabel);
-    return value !== undefined && !liveValues.has(value) && !pod.meta.deleting && !touched.has(keyOf(refOf('Pod', pod.meta)));
+    return (
+      value !== undefined && !liveValues.has(value) && !pod.meta.deleting && !touched.has(keyOf(refOf('Pod', pod.meta)))
+    );
   });
   return [
     ...snapshot.nodes.filter((node) => !pools.has(poolOfNode(node))).flatMap((node) => sweepNode(snapshot, node, live)),
-    ...snapshot.nodeClaims.filter((claim) => !pools.has(claim.nodePool) && isStranded(claim)).flatMap((claim) => maybe(clearState(claim))),
+    ...snapshot.nodeClaims
+      .filter((claim) => !pools.has(claim.nodePool) && isStranded(claim))
+      .flatMap((claim) => maybe(clearState(claim))),
     ...orphans.map((pod) => deletePlaceholder(pod)),
   ];
 }
 
 function sweepNode(snapshot: ClusterSnapshot, node: NodeMetadata, live: ReadonlySet<string>): readonly Action[] {
   if (!carriesMarker(node)) return [];
-  const markedFor = nodeAnnotation(node, nodeKeys.surgeFor) ?? snapshot.nodeClaims.find((claim) => claim.nodeName === node.meta.name)?.meta.name;
+  const markedFor =
+    nodeAnnotation(node, nodeKeys.surgeFor) ??
+    snapshot.nodeClaims.find((claim) => claim.nodeName === node.meta.name)?.meta.name;
   if (markedFor !== undefined && live.has(markedFor)) return [];
   return maybe(unprotect(node));
 }
@@ -88,7 +107,12 @@ function sweepClaim(view: PoolView, claim: NodeClaim): Action | undefined {
   const copy = readClaimState(claim.meta);
   if (copy.state !== 'pending' && copy.state !== 'draining') return undefined;
   const ended = view.history.lastEnded;
-  const missedFailure = ended?.claimUid === claim.meta.uid && ended.startedAt === copy.startedAt && ended.step === 'failed';
+  const missedFailure =
+    ended?.claimUid === claim.meta.uid && ended.startedAt === copy.startedAt && ended.step === 'failed';
   if (!missedFailure) return clearState(claim);
-  return annotateClaim(claim, failedAnnotations(copy.startedAt, view.history.lastFailureAt ?? view.at, copy.retryCount + 1), 'goOn');
+  return annotateClaim(
+    claim,
+    failedAnnotations(copy.startedAt, view.history.lastFailureAt ?? view.at, copy.retryCount + 1),
+    'goOn',
+  );
 }

@@ -17,8 +17,10 @@ export interface Transition {
   readonly to: Phase;
 }
 
-const stays = (phase: Phase, ...steps: readonly Step[]): readonly Transition[] => steps.map((step) => ({ from: phase, step, to: phase }));
-const ends = (step: Step, ...phases: readonly Phase[]): readonly Transition[] => phases.map((from) => ({ from, step, to: 'none' }));
+const stays = (phase: Phase, ...steps: readonly Step[]): readonly Transition[] =>
+  steps.map((step) => ({ from: phase, step, to: phase }));
+const ends = (step: Step, ...phases: readonly Phase[]): readonly Transition[] =>
+  phases.map((from) => ({ from, step, to: 'none' }));
 
 export const transitions: readonly Transition[] = [
   ...stays('none', 'nothing', 'blocked'),

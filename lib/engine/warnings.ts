@@ -11,7 +11,7 @@ import type { PoolView } from './pool-view.ts';
 import { event } from './writes.ts';
 
 /** At most this many claims get their warnings in one tick. @design D6-09 */
-export const claimsPerTick = 20;
+const claimsPerTick = 20;
 
 /**
  * The list with its warnings: on a pool patch that is made anyway, else last.
@@ -20,16 +20,24 @@ export const claimsPerTick = 20;
  * @design D11-03, D6-09, D2-08
  */
 export function withWarnings(view: PoolView, intended: Decision, silent: boolean): Decision {
-  const decision = silent ? { ...intended, actions: intended.actions.filter((action) => action.kind !== 'emitEvent') } : intended;
-  const ofPool = silent ? [] : decision.notices.filter((notice) => notice.severity !== 'info' && notice.claim === undefined);
+  const decision = silent
+    ? { ...intended, actions: intended.actions.filter((action) => action.kind !== 'emitEvent') }
+    : intended;
+  const ofPool = silent
+    ? []
+    : decision.notices.filter((notice) => notice.severity !== 'info' && notice.claim === undefined);
   const change = changeOf(annotation(view.pool.meta, warningsKey), ofPool);
   const target = refOf('NodePool', view.pool.meta);
-  const normal = silent ? [] : decision.notices.filter((notice) => notice.severity === 'info' && notice.claim === undefined);
+  const normal = silent
+    ? []
+    : decision.notices.filter((notice) => notice.severity === 'info' && notice.claim === undefined);
   const infoEvents = normal.map((notice) => event('Normal', notice.code, notice.message, target));
   const claims = silent ? [] : claimWarnings(view, decision.notices);
   if (!change) return { ...decision, actions: [...decision.actions, ...infoEvents, ...claims] };
   const events = change.begun.map((notice) => event('Warning', notice.code, notice.message, target));
-  const index = decision.actions.findLastIndex((action) => action.kind === 'annotate' && action.target.kind === 'NodePool');
+  const index = decision.actions.findLastIndex(
+    (action) => action.kind === 'annotate' && action.target.kind === 'NodePool',
+  );
   const host = decision.actions[index];
   const patch = { [warningsKey]: change.text };
   if (host?.kind === 'annotate') {
@@ -63,11 +71,16 @@ function claimActions(claim: NodeClaim, text: string | null, begun: readonly Not
   ];
 }
 
-function changeOf(present: string | undefined, notices: readonly Notice[]): { text: string | null; begun: readonly Notice[] } | undefined {
+function changeOf(
+  present: string | undefined,
+  notices: readonly Notice[],
+): { text: string | null; begun: readonly Notice[] } | undefined {
   const before = new Set((present ?? '').split(',').filter((code) => code !== ''));
   const now = [...new Set(notices.map((notice) => notice.code))].sort();
   const same = now.length === before.size && now.every((code) => before.has(code));
   if (same) return undefined;
-  const begun = now.filter((code) => !before.has(code)).map((code) => notices.find((notice) => notice.code === code) as Notice);
+  const begun = now
+    .filter((code) => !before.has(code))
+    .map((code) => notices.find((notice) => notice.code === code) as Notice);
   return { text: now.length === 0 ? null : now.join(','), begun };
 }

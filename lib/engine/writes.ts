@@ -1,25 +1,34 @@
 /**
  * Small constructors for the intended writes, so that the rules that order them read as lists.
  */
+
+import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { ObjectMeta, ObjectRef } from '../domain/cluster/object-ref.ts';
 import { annotation, refOf } from '../domain/cluster/object-ref.ts';
+import type { Pod } from '../domain/cluster/pod.ts';
 import { poolKeys } from '../domain/rotation/annotation-keys.ts';
 import type { AnnotationPatch } from '../domain/rotation/rotation.ts';
 import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import { outboxLimit, readOutbox, toWire, writeOutbox } from '../domain/rotation/unrecorded.ts';
-import type { NodeClaim } from '../domain/cluster/node-claim.ts';
-import type { Pod } from '../domain/cluster/pod.ts';
 import type { Action, EventDraft, EventObject, Need, Notice, WhenRefused } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 
-export const annotatePool = (view: PoolView, annotations: AnnotationPatch, whenRefused: WhenRefused = 'stop'): Action => ({
+export const annotatePool = (
+  view: PoolView,
+  annotations: AnnotationPatch,
+  whenRefused: WhenRefused = 'stop',
+): Action => ({
   kind: 'annotate',
   target: refOf('NodePool', view.pool.meta),
   annotations,
   whenRefused,
 });
 
-export const annotateClaim = (claim: NodeClaim, annotations: AnnotationPatch, whenRefused: WhenRefused = 'stop'): Action => ({
+export const annotateClaim = (
+  claim: NodeClaim,
+  annotations: AnnotationPatch,
+  whenRefused: WhenRefused = 'stop',
+): Action => ({
   kind: 'annotate',
   target: refOf('NodeClaim', claim.meta),
   annotations,
@@ -37,7 +46,10 @@ export const deletePlaceholder = (pod: Pod, over: { mustExist?: boolean; whenRef
 export const maybe = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
 /** The patch of the outbox with one more step, and what had to leave it to stay within its limit. @design D10-04 */
-export function appendStep(meta: ObjectMeta, entry: UnrecordedStep): { annotations: AnnotationPatch; notices: readonly Notice[] } {
+export function appendStep(
+  meta: ObjectMeta,
+  entry: UnrecordedStep,
+): { annotations: AnnotationPatch; notices: readonly Notice[] } {
   const outbox = readOutbox(annotation(meta, poolKeys.unrecorded));
   const entries = [...outbox.entries, entry];
   const lost: string[] = [...outbox.unreadable];
@@ -48,7 +60,11 @@ export function appendStep(meta: ObjectMeta, entry: UnrecordedStep): { annotatio
   }
   return {
     annotations: { [poolKeys.unrecorded]: writeOutbox(entries) },
-    notices: lost.map((text) => ({ code: 'AuditLost', severity: 'warn', message: `This step will have no audit row: ${text}` })),
+    notices: lost.map((text) => ({
+      code: 'AuditLost',
+      severity: 'warn',
+      message: `This step will have no audit row: ${text}`,
+    })),
   };
 }
 
@@ -62,7 +78,13 @@ function byteLength(text: string): number {
   return bytes;
 }
 
-export function event(type: 'Normal' | 'Warning', reason: string, note: string, regarding: ObjectRef, related?: ObjectRef): Action {
+export function event(
+  type: 'Normal' | 'Warning',
+  reason: string,
+  note: string,
+  regarding: ObjectRef,
+  related?: ObjectRef,
+): Action {
   const draft: EventDraft = {
     type,
     reason,
@@ -77,7 +99,13 @@ function eventObject({ kind, name, uid, namespace }: ObjectRef): EventObject {
   return namespace === undefined ? { kind, name, uid } : { kind, name, uid, namespace };
 }
 
-const nothing: Need = { nodes: [], podsOnNodes: [], dryRunDeletes: [], disruptionBudgets: false, unscheduledPods: false };
+const nothing: Need = {
+  nodes: [],
+  podsOnNodes: [],
+  dryRunDeletes: [],
+  disruptionBudgets: false,
+  unscheduledPods: false,
+};
 
 /** A request to look before deciding. */
 export const need = (over: Partial<Need>): { readonly need: Need } => ({ need: { ...nothing, ...over } });
@@ -88,11 +116,22 @@ export const nothingNeeded = (wanted: Need): boolean =>
   !wanted.unscheduledPods;
 
 export function mergeNeeds(needs: readonly Need[]): Need {
-  const unique = <T>(items: readonly T[], key: (item: T) => string): T[] => [...new Map(items.map((item) => [key(item), item])).values()];
+  const unique = <T>(items: readonly T[], key: (item: T) => string): T[] => [
+    ...new Map(items.map((item) => [key(item), item])).values(),
+  ];
   return {
-    nodes: unique(needs.flatMap((each) => each.nodes), (name) => name),
-    podsOnNodes: unique(needs.flatMap((each) => each.podsOnNodes), (name) => name),
-    dryRunDeletes: unique(needs.flatMap((each) => each.dryRunDeletes), (ref) => ref.name),
+    nodes: unique(
+      needs.flatMap((each) => each.nodes),
+      (name) => name,
+    ),
+    podsOnNodes: unique(
+      needs.flatMap((each) => each.podsOnNodes),
+      (name) => name,
+    ),
+    dryRunDeletes: unique(
+      needs.flatMap((each) => each.dryRunDeletes),
+      (ref) => ref.name,
+    ),
     disruptionBudgets: needs.some((each) => each.disruptionBudgets),
     unscheduledPods: needs.some((each) => each.unscheduledPods),
   };

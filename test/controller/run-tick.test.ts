@@ -41,7 +41,9 @@ describe('a tick', () => {
     expect(tick.outcome).toBe('Ok');
     const [first] = cluster.applied;
     const last = cluster.applied.at(-1);
-    expect(first?.kind === 'annotate' && first.target.resourceVersion).not.toBe(last?.kind === 'annotate' && last.target.resourceVersion);
+    expect(first?.kind === 'annotate' && first.target.resourceVersion).not.toBe(
+      last?.kind === 'annotate' && last.target.resourceVersion,
+    );
     expect(stateOf(world)).not.toHaveProperty('unrecorded');
     expect(tick.pools[0]).toMatchObject({ landed: true });
   });
@@ -49,7 +51,11 @@ describe('a tick', () => {
   it('drops a list when the pool was moved since the snapshot (D5-08)', async () => {
     const world = aWorld();
     const cluster = new Watched(world);
-    cluster.beforeReread = () => void world.store.patch({ kind: 'NodePool', name: 'api' }, { metadata: { annotations: { 'noderotation.io/freeze': '2027-01-01T00:00:00Z' } } });
+    cluster.beforeReread = () =>
+      void world.store.patch(
+        { kind: 'NodePool', name: 'api' },
+        { metadata: { annotations: { 'noderotation.io/freeze': '2027-01-01T00:00:00Z' } } },
+      );
     const tick = await runTick({ cluster, recorder: new MemoryTable(), budget: unhurried });
     expect(tick.pools[0]?.stopped).toBe('Moved: NodePool api');
     expect(cluster.applied).toEqual([]);
@@ -58,7 +64,8 @@ describe('a tick', () => {
   it('is not disturbed by what others write on the pool (D5-08)', async () => {
     const world = aWorld();
     const cluster = new Watched(world);
-    cluster.beforeReread = () => void world.store.patch({ kind: 'NodePool', name: 'api' }, { metadata: { annotations: { team: 'shop' } } });
+    cluster.beforeReread = () =>
+      void world.store.patch({ kind: 'NodePool', name: 'api' }, { metadata: { annotations: { team: 'shop' } } });
     const tick = await runTick({ cluster, recorder: new MemoryTable(), budget: unhurried });
     expect(tick.pools[0]?.stopped).toBeUndefined();
     expect(stateOf(world)).toHaveProperty('active-rotation');
@@ -103,7 +110,8 @@ describe('a tick', () => {
     const world = aWorld();
     const table = new MemoryTable();
     const cluster = new Watched(world);
-    cluster.answer = (action) => (action.kind === 'deleteNodeClaim' && action.because === 'drain' ? refuse('denied by guard') : undefined);
+    cluster.answer = (action) =>
+      action.kind === 'deleteNodeClaim' && action.because === 'drain' ? refuse('denied by guard') : undefined;
     for (let minute = 0; minute < 6; minute += 1) {
       await runTick({ cluster, recorder: table, budget: unhurried });
       world.advance((world.now + 60_000) as never);
@@ -117,7 +125,12 @@ describe('a tick', () => {
     const world = aWorld();
     const table = new MemoryTable();
     const cluster = new Watched(world);
-    cluster.answer = (action) => (action.kind === 'deletePlaceholder' && action.mustExist ? refuse('no deletes today') : action.kind === 'unprotect' ? refuse('nodes are read-only') : undefined);
+    cluster.answer = (action) =>
+      action.kind === 'deletePlaceholder' && action.mustExist
+        ? refuse('no deletes today')
+        : action.kind === 'unprotect'
+          ? refuse('nodes are read-only')
+          : undefined;
     for (let minute = 0; minute < 5; minute += 1) {
       await runTick({ cluster, recorder: table, budget: unhurried });
       world.advance((world.now + 60_000) as never);
@@ -132,9 +145,17 @@ describe('a tick', () => {
   it('begins no list without ten seconds left, and abandons one whose snapshot is a minute old (D1-06, D5-08, D7-04)', async () => {
     const hurried: Budget = { left: () => seconds(9), sinceSnapshot: () => zero };
     const cluster = new Watched(aWorld());
-    expect((await runTick({ cluster, recorder: new MemoryTable(), budget: hurried })).pools[0]?.stopped).toBe('OutOfTime');
+    expect((await runTick({ cluster, recorder: new MemoryTable(), budget: hurried })).pools[0]?.stopped).toBe(
+      'OutOfTime',
+    );
     let age = 0;
-    const suspended: Budget = { left: () => seconds(30), sinceSnapshot: () => seconds((age += 40)) };
+    const suspended: Budget = {
+      left: () => seconds(30),
+      sinceSnapshot: () => {
+        age += 40;
+        return seconds(age);
+      },
+    };
     const late = await runTick({ cluster, recorder: new MemoryTable(), budget: suspended });
     expect(late.pools[0]).toMatchObject({ stopped: 'Suspended', results: [{ outcome: 'applied' }] });
   });
@@ -145,7 +166,10 @@ describe('a tick', () => {
       throw new ObservationFailed('Unreachable', 'connection refused');
     };
     const table = new MemoryTable();
-    expect(await runTick({ cluster, recorder: table, budget: unhurried })).toMatchObject({ outcome: 'Unreachable', pools: [] });
+    expect(await runTick({ cluster, recorder: table, budget: unhurried })).toMatchObject({
+      outcome: 'Unreachable',
+      pools: [],
+    });
     expect(table.ticks).toHaveLength(1);
     expect(cluster.applied).toEqual([]);
   });
@@ -157,7 +181,11 @@ describe('the outbox', () => {
     const table = new MemoryTable();
     table.down = true;
     await tickMinutes(world, table, 10);
-    expect(JSON.parse(stateOf(world)['unrecorded'] ?? '[]').map((entry: { step: string }) => entry.step)).toEqual(['started', 'draining', 'completed']);
+    expect(JSON.parse(stateOf(world)['unrecorded'] ?? '[]').map((entry: { step: string }) => entry.step)).toEqual([
+      'started',
+      'draining',
+      'completed',
+    ]);
     expect(table.rows.size).toBe(0);
     table.down = false;
     await tickOn(world, table);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeClaim } from '../../lib/domain/cluster/node-claim.ts';
 import { days, instant } from '../../lib/domain/time.ts';
 import { assess, disqualifiers, rank } from '../../lib/engine/candidates.ts';
-import { judgeGates, gates } from '../../lib/engine/gates.ts';
+import { gates, judgeGates } from '../../lib/engine/gates.ts';
 import { viewOf } from '../../lib/engine/pool-view.ts';
 import { aClaim, aNodeOf, aPolicy, aPool, aSnapshot, at } from '../support/builders.ts';
 import { due, windowOpens } from '../support/rotations.ts';
@@ -17,7 +17,13 @@ const verdict = (claim: NodeClaim, node: Parameters<typeof aNodeOf>[1] | null = 
   const nodes = node === null ? [] : [aNodeOf(claim, node)];
   return assess(viewing([claim], { nodes }), policy)[0]?.disqualifier?.code;
 };
-const annotated = (annotations: Record<string, string>) => ({ meta: { annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`noderotation.io/${key}`, value])) } });
+const annotated = (annotations: Record<string, string>) => ({
+  meta: {
+    annotations: Object.fromEntries(
+      Object.entries(annotations).map(([key, value]) => [`noderotation.io/${key}`, value]),
+    ),
+  },
+});
 
 describe('a claim', () => {
   it('that is due, ready and nobody’s is a candidate (R3.2-01)', () => {
@@ -25,7 +31,13 @@ describe('a claim', () => {
   });
 
   it.each([
-    ['Unreadable', due('a', { lifetime: { readable: false, unreadable: [{ path: 'spec.expireAfter', text: '30d', problem: 'use h, m, s' }] } }), {}],
+    [
+      'Unreadable',
+      due('a', {
+        lifetime: { readable: false, unreadable: [{ path: 'spec.expireAfter', text: '30d', problem: 'use h, m, s' }] },
+      }),
+      {},
+    ],
     ['OptedOut', due('a'), { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }],
     ['Terminating', due('a', { meta: { deleting: true } }), {}],
     ['NoNode', due('a'), null],
@@ -37,7 +49,11 @@ describe('a claim', () => {
     ['Disrupting', due('a', { disruptionReason: 'Drifted' }), {}],
     ['Expired', due('a', annotated({ state: 'expired' })), {}],
     ['InFlight', due('a', annotated({ state: 'pending', 'started-at': '2026-06-09T16:00:00Z' })), {}],
-    ['BackingOff', due('a', annotated({ state: 'failed', 'failed-at': '2026-06-09T16:59:00Z', 'retry-count': '1' })), {}],
+    [
+      'BackingOff',
+      due('a', annotated({ state: 'failed', 'failed-at': '2026-06-09T16:59:00Z', 'retry-count': '1' })),
+      {},
+    ],
     ['NoDeadline', due('a', { expireAfter: 'Never' }), {}],
     ['NotDue', aClaim('a', { created: at('2026-06-05T00:00:00Z') }), {}],
   ] as const)('is disqualified as %s (D6-05, R3.2-02..-06, PR-54)', (code, claim, node) => {
@@ -45,19 +61,42 @@ describe('a claim', () => {
   });
 
   it('gets the first disqualifier of the list when several apply (D6-05)', () => {
-    const everything = due('a', { ready: 'False', disruptionReason: 'Drifted', expireAfter: 'Never', meta: { deleting: true, annotations: { 'noderotation.io/state': 'odd' } } });
+    const everything = due('a', {
+      ready: 'False',
+      disruptionReason: 'Drifted',
+      expireAfter: 'Never',
+      meta: { deleting: true, annotations: { 'noderotation.io/state': 'odd' } },
+    });
     expect(verdict(everything, { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })).toBe('OptedOut');
     expect(verdict(everything)).toBe('Terminating');
-    expect(disqualifiers).toEqual(['Unreadable', 'OptedOut', 'Terminating', 'NoNode', 'StateMalformed', 'NotReady', 'Disrupting', 'Expired', 'InFlight', 'BackingOff', 'NoDeadline', 'NotDue']);
+    expect(disqualifiers).toEqual([
+      'Unreadable',
+      'OptedOut',
+      'Terminating',
+      'NoNode',
+      'StateMalformed',
+      'NotReady',
+      'Disrupting',
+      'Expired',
+      'InFlight',
+      'BackingOff',
+      'NoDeadline',
+      'NotDue',
+    ]);
   });
 
   it('with another do-not-disrupt value, or with ours, is a candidate (R3.2-06, R3.4-04, PR-53)', () => {
     expect(verdict(due('a'), { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } })).toBeUndefined();
-    expect(verdict(due('a'), { annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'noderotation.io/do-not-disrupt-owned': 'true' } })).toBeUndefined();
+    expect(
+      verdict(due('a'), {
+        annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'noderotation.io/do-not-disrupt-owned': 'true' },
+      }),
+    ).toBeUndefined();
   });
 
   it('comes back at the end of its backoff, to the second (R3.2-05, R3.2-08)', () => {
-    const failed = (failedAt: string) => verdict(due('a', annotated({ state: 'failed', 'failed-at': failedAt, 'retry-count': '1' })));
+    const failed = (failedAt: string) =>
+      verdict(due('a', annotated({ state: 'failed', 'failed-at': failedAt, 'retry-count': '1' })));
     expect(failed('2026-06-09T16:30:01Z')).toBe('BackingOff');
     expect(failed('2026-06-09T16:30:00Z')).toBeUndefined();
   });
@@ -72,37 +111,65 @@ describe('the order', () => {
   it('is earliest deadline, then oldest, then name (R3.2-07)', () => {
     const young = due('young', { created: at('2026-06-05T17:00:00Z'), expireAfter: days(6) });
     const old = due('old');
-    const twins = [due('b', { created: at('2026-05-31T17:00:00Z') }), due('a', { created: at('2026-05-31T17:00:00Z') })];
+    const twins = [
+      due('b', { created: at('2026-05-31T17:00:00Z') }),
+      due('a', { created: at('2026-05-31T17:00:00Z') }),
+    ];
     const later = due('later', { created: at('2026-05-30T18:00:00Z'), expireAfter: days(15) });
     expect(names([later, ...twins, old, young])).toEqual(['young', 'old', 'a', 'b', 'later']);
   });
 
   it('puts a claim whose failure the API would not take down last (D6-05)', () => {
-    const pool = aPool({ meta: { annotations: { 'noderotation.io/last-ended': 'uid-old@2026-06-09T16:00:00Z=failed' } } });
+    const pool = aPool({
+      meta: { annotations: { 'noderotation.io/last-ended': 'uid-old@2026-06-09T16:00:00Z=failed' } },
+    });
     const claims = [due('old'), due('later', { created: at('2026-06-01T17:00:00Z') })];
     expect(names(claims, { nodePools: [pool] })).toEqual(['later', 'old']);
   });
 
   it('is total and ignores the order of input (R3.2-07)', () => {
-    const aDueClaim = fc.record({ name: fc.stringMatching(/^[a-z]{1,4}$/), age: fc.integer({ min: 8, max: 13 }), life: fc.integer({ min: 14, max: 16 }) });
+    const aDueClaim = fc.record({
+      name: fc.stringMatching(/^[a-z]{1,4}$/),
+      age: fc.integer({ min: 8, max: 13 }),
+      life: fc.integer({ min: 14, max: 16 }),
+    });
     fc.assert(
-      fc.property(fc.uniqueArray(aDueClaim, { selector: ({ name }) => name, maxLength: 8 }), fc.gen(), (drafts, gen) => {
-        const claims = drafts.map(({ name, age, life }) => due(name, { created: instant(windowOpens - age * 86_400_000), expireAfter: days(life) }));
-        const shuffled = claims.map((claim) => ({ claim, key: gen(fc.double) })).sort((a, b) => a.key - b.key).map(({ claim }) => claim);
-        expect(names(shuffled)).toEqual(names(claims));
-      }),
+      fc.property(
+        fc.uniqueArray(aDueClaim, { selector: ({ name }) => name, maxLength: 8 }),
+        fc.gen(),
+        (drafts, gen) => {
+          const claims = drafts.map(({ name, age, life }) =>
+            due(name, { created: instant(windowOpens - age * 86_400_000), expireAfter: days(life) }),
+          );
+          const shuffled = claims
+            .map((claim) => ({ claim, key: gen(fc.double) }))
+            .sort((a, b) => a.key - b.key)
+            .map(({ claim }) => claim);
+          expect(names(shuffled)).toEqual(names(claims));
+        },
+      ),
     );
   });
 });
 
 describe('the gates', () => {
   it('are asked in this order (D6-04)', () => {
-    expect(gates.map(({ code }) => code)).toEqual(['Infeasible', 'StaticNodePool', 'NodePoolNotReady', 'Frozen', 'OutOfWindow', 'CooldownAfter', 'FailurePause']);
+    expect(gates.map(({ code }) => code)).toEqual([
+      'Infeasible',
+      'StaticNodePool',
+      'NodePoolNotReady',
+      'Frozen',
+      'OutOfWindow',
+      'CooldownAfter',
+      'FailurePause',
+    ]);
   });
 
   it('close on a fatal finding and on a pool that is not Ready (D6-04, D4-01)', () => {
     const judged = (over: Parameters<typeof aPool>[0], findings: Parameters<typeof judgeGates>[0]['findings'] = []) =>
-      judgeGates({ view: viewing([], { nodePools: [aPool(over)] }), policy, findings }).filter((gate) => !gate.open).map(({ gate }) => gate);
+      judgeGates({ view: viewing([], { nodePools: [aPool(over)] }), policy, findings })
+        .filter((gate) => !gate.open)
+        .map(({ gate }) => gate);
     expect(judged({})).toEqual([]);
     expect(judged({ ready: false })).toEqual(['NodePoolNotReady']);
     expect(judged({}, [{ code: 'ANonPositive', severity: 'fatal', message: '' }])).toEqual(['Infeasible']);

@@ -24,19 +24,24 @@ const nodesOf = (world: World): readonly KubeObject[] => {
   const listed = world.store.list('Node');
   return listed.ok ? listed.value.items : [];
 };
-const annotationsOf = (object: KubeObject | undefined): Readonly<Record<string, string>> => (object?.metadata.annotations ?? {}) as Record<string, string>;
+const annotationsOf = (object: KubeObject | undefined): Readonly<Record<string, string>> =>
+  (object?.metadata.annotations ?? {}) as Record<string, string>;
 const nthNode = (world: World, index: number): KubeObject | undefined => {
   const nodes = nodesOf(world).filter((node) => node.metadata.deletionTimestamp === undefined);
   return nodes[index % Math.max(1, nodes.length)];
 };
 
 function check({ operators }: Model, { world }: Real): void {
-  const cordonedByUs = nodesOf(world).filter((node) => annotationsOf(node)['noderotation.io/cordoned'] === 'true' && node.metadata.deletionTimestamp === undefined);
+  const cordonedByUs = nodesOf(world).filter(
+    (node) =>
+      annotationsOf(node)['noderotation.io/cordoned'] === 'true' && node.metadata.deletionTimestamp === undefined,
+  );
   expect(cordonedByUs.length).toBeLessThanOrEqual(1);
   for (const node of nodesOf(world)) {
     const own = operators.get(node.metadata.name);
     if (!own) continue;
-    if (own.doNotDisrupt !== undefined) expect(annotationsOf(node)['karpenter.sh/do-not-disrupt']).toBe(own.doNotDisrupt);
+    if (own.doNotDisrupt !== undefined)
+      expect(annotationsOf(node)['karpenter.sh/do-not-disrupt']).toBe(own.doNotDisrupt);
     if (own.cordoned) expect((node as unknown as { spec: { unschedulable?: boolean } }).spec.unschedulable).toBe(true);
   }
 }
@@ -50,7 +55,8 @@ const command = (name: string, run: (model: Model, real: Real) => Promise<void> 
   },
 });
 
-const patchNode = (real: Real, name: string, patch: object): void => void real.world.store.patch({ kind: 'Node', name }, patch);
+const patchNode = (real: Real, name: string, patch: object): void =>
+  void real.world.store.patch({ kind: 'Node', name }, patch);
 const patchPool = (real: Real, annotations: Record<string, string | null>): void =>
   void real.world.store.patch({ kind: 'NodePool', name: 'api' }, { metadata: { annotations } });
 
@@ -58,7 +64,12 @@ const anyNode = fc.nat({ max: 5 });
 const commands: fc.Arbitrary<Command>[] = [
   // The controller.
   fc.constant(command('tick', async (_m, { world, table }) => void (await tickOn(world, table)))),
-  fc.constant(command('two ticks at once', async (_m, { world, table }) => void (await Promise.all([tickOn(world, table), tickOn(world, table)])))),
+  fc.constant(
+    command(
+      'two ticks at once',
+      async (_m, { world, table }) => void (await Promise.all([tickOn(world, table), tickOn(world, table)])),
+    ),
+  ),
   fc.integer({ min: 0, max: 8 }).map((after) =>
     command(`crash after ${after}`, async (_m, { world, table }) => {
       await tickOn(world, table, { crashAfterActions: after }).catch((error: unknown) => {
@@ -66,7 +77,11 @@ const commands: fc.Arbitrary<Command>[] = [
       });
     }),
   ),
-  fc.boolean().map((down) => command(`table ${down ? 'down' : 'up'}`, (_m, { table }) => void (table.down = down))),
+  fc.boolean().map((down) =>
+    command(`table ${down ? 'down' : 'up'}`, (_m, { table }) => {
+      table.down = down;
+    }),
+  ),
   // Time.
   fc.integer({ min: 1, max: 20 }).map((count) =>
     command(`${count} minutes with ticks`, async (_m, { world, table }) => {
@@ -76,14 +91,28 @@ const commands: fc.Arbitrary<Command>[] = [
       }
     }),
   ),
-  fc.integer({ min: 1, max: 30 }).map((count) => command(`${count} minutes without`, (_m, { world }) => world.advance(add(world.now, minutes(count))))),
+  fc
+    .integer({ min: 1, max: 30 })
+    .map((count) =>
+      command(`${count} minutes without`, (_m, { world }) => world.advance(add(world.now, minutes(count)))),
+    ),
   // Operators.
-  fc.boolean().map((frozen) => command(frozen ? 'freeze' : 'thaw', (_m, real) => patchPool(real, { 'noderotation.io/freeze': frozen ? '2027-01-01T00:00:00Z' : null }))),
+  fc
+    .boolean()
+    .map((frozen) =>
+      command(frozen ? 'freeze' : 'thaw', (_m, real) =>
+        patchPool(real, { 'noderotation.io/freeze': frozen ? '2027-01-01T00:00:00Z' : null }),
+      ),
+    ),
   anyNode.map((index) =>
     command(`opt out node ${index}`, ({ operators }, real) => {
       const node = nthNode(real.world, index);
       if (!node) return;
-      patchNode(real, node.metadata.name, { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'noderotation.io/do-not-disrupt-owned': null } } });
+      patchNode(real, node.metadata.name, {
+        metadata: {
+          annotations: { 'karpenter.sh/do-not-disrupt': 'true', 'noderotation.io/do-not-disrupt-owned': null },
+        },
+      });
       operators.set(node.metadata.name, { ...operators.get(node.metadata.name), doNotDisrupt: 'true' });
     }),
   ),
@@ -105,25 +134,53 @@ const commands: fc.Arbitrary<Command>[] = [
       operators.set(node.metadata.name, { ...operators.get(node.metadata.name), cordoned: true });
     }),
   ),
-  fc.constant(command('revert the pool', (_m, real) => patchPool(real, Object.fromEntries(Object.keys(stateOf(real.world)).map((key) => [`noderotation.io/${key}`, null]))))),
-  fc.constant(command('Observe', (_m, { world }) => void world.store.patch({ kind: 'RotationPolicy', name: 'nights' }, { spec: { mode: 'Observe' } }))),
-  fc.constant(command('Rotate', (_m, { world }) => void world.store.patch({ kind: 'RotationPolicy', name: 'nights' }, { spec: { mode: 'Rotate' } }))),
+  fc.constant(
+    command('revert the pool', (_m, real) =>
+      patchPool(
+        real,
+        Object.fromEntries(Object.keys(stateOf(real.world)).map((key) => [`noderotation.io/${key}`, null])),
+      ),
+    ),
+  ),
+  fc.constant(
+    command(
+      'Observe',
+      (_m, { world }) =>
+        void world.store.patch({ kind: 'RotationPolicy', name: 'nights' }, { spec: { mode: 'Observe' } }),
+    ),
+  ),
+  fc.constant(
+    command(
+      'Rotate',
+      (_m, { world }) =>
+        void world.store.patch({ kind: 'RotationPolicy', name: 'nights' }, { spec: { mode: 'Rotate' } }),
+    ),
+  ),
   // The cluster.
   anyNode.map((index) =>
     command(`node ${index} and its claim are deleted`, (_m, { world }) => {
       const node = nthNode(world, index);
       const listed = world.store.list('NodeClaim');
-      const claim = listed.ok ? listed.value.items.find((each) => (each as unknown as { status?: { nodeName?: string } }).status?.nodeName === node?.metadata.name) : undefined;
+      const claim = listed.ok
+        ? listed.value.items.find(
+            (each) => (each as unknown as { status?: { nodeName?: string } }).status?.nodeName === node?.metadata.name,
+          )
+        : undefined;
       if (claim) world.store.delete({ kind: 'NodeClaim', name: claim.metadata.name }, {});
     }),
   ),
   fc.constant(
     command('the placeholder is preempted', (_m, { world }) => {
       const listed = world.store.list('Pod', { namespace: 'node-rotation' });
-      for (const pod of listed.ok ? listed.value.items : []) world.store.delete({ kind: 'Pod', name: pod.metadata.name, namespace: 'node-rotation' }, {});
+      for (const pod of listed.ok ? listed.value.items : [])
+        world.store.delete({ kind: 'Pod', name: pod.metadata.name, namespace: 'node-rotation' }, {});
     }),
   ),
-  fc.boolean().map((lost) => command(`capacity ${lost ? 'lost' : 'back'}`, (_m, { world }) => void (world.launchOutcome = () => (lost ? 'insufficientCapacity' : 'registers')))),
+  fc.boolean().map((lost) =>
+    command(`capacity ${lost ? 'lost' : 'back'}`, (_m, { world }) => {
+      world.launchOutcome = () => (lost ? 'insufficientCapacity' : 'registers');
+    }),
+  ),
 ];
 
 /** A longer run: MODEL_RUNS=20000. A failure prints its seed and path. */
@@ -147,12 +204,22 @@ it('whatever operators, cluster and controller do, ours stays ours and every orp
       }
       check(model, real);
       const operatorsOwn = new Set(model.operators.keys());
-      expect(leftovers(world).filter((line) => !operatorsOwn.has(line.split(/[ :]/)[1] ?? '') || line.includes('noderotation.io'))).toEqual([]);
-      expect(table.ticks.flatMap((tick) => tick.pools).filter((pool) => pool.stopped?.startsWith('InvariantViolated'))).toEqual([]);
+      expect(
+        leftovers(world).filter(
+          (line) => !operatorsOwn.has(line.split(/[ :]/)[1] ?? '') || line.includes('noderotation.io'),
+        ),
+      ).toEqual([]);
+      expect(
+        table.ticks.flatMap((tick) => tick.pools).filter((pool) => pool.stopped?.startsWith('InvariantViolated')),
+      ).toEqual([]);
       // Every start has exactly one end.
       const trail = [...table.rows.values()];
-      const starts = trail.filter((row) => row.step === 'started' || row.step === 'fallbackStarted').map((row) => row.uid + row.startedAt);
-      const ends = trail.filter((row) => ['completed', 'failed', 'expired', 'aborted'].includes(row.step)).map((row) => row.uid + row.startedAt);
+      const starts = trail
+        .filter((row) => row.step === 'started' || row.step === 'fallbackStarted')
+        .map((row) => row.uid + row.startedAt);
+      const ends = trail
+        .filter((row) => ['completed', 'failed', 'expired', 'aborted'].includes(row.step))
+        .map((row) => row.uid + row.startedAt);
       expect(new Set(starts).size).toBe(starts.length);
       expect(ends.filter((end) => !starts.includes(end))).toEqual([]);
     }),

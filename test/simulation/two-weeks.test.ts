@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { add, days } from '../../lib/domain/time.ts';
 import { occurrenceAt } from '../../lib/domain/schedule/calendar.ts';
+import { add, days } from '../../lib/domain/time.ts';
 import { buildFleet } from '../../lib/simulator/fleet.ts';
 import { simulate } from '../../lib/simulator/simulate.ts';
 import { World } from '../../lib/simulator/world.ts';
@@ -24,9 +24,14 @@ it('rotates a dozen nodes through two weeks of windows, none expires by force, n
   expect(timeline.forcefulExpirations).toEqual([]);
   const began = timeline.nodeClaims.filter((claim) => claim.created < from);
   const rotated = timeline.rotations.filter((rotation) => rotation.outcome === 'completed');
-  expect(rotated.map((rotation) => rotation.nodeClaim).sort()).toEqual(expect.arrayContaining(began.map((claim) => claim.nodeClaim).sort()));
+  expect(rotated.map((rotation) => rotation.nodeClaim).sort()).toEqual(
+    expect.arrayContaining(began.map((claim) => claim.nodeClaim).sort()),
+  );
   expect(timeline.rotations.every((rotation) => rotation.outcome === 'completed')).toBe(true);
-  for (const rotation of rotated) expect({ ...rotation, claimsCreated: rotation.claimsCreated }).toMatchObject({ claimsCreated: rotation.surgePath === 'provisioned' ? 1 : 0 });
+  for (const rotation of rotated)
+    expect({ ...rotation, claimsCreated: rotation.claimsCreated }).toMatchObject({
+      claimsCreated: rotation.surgePath === 'provisioned' ? 1 : 0,
+    });
   expect(leftovers(world)).toEqual([]);
   expect(table.ticks.flatMap((tick) => tick.pools).filter((pool) => pool.stopped !== undefined)).toEqual([]);
 }, 90_000);

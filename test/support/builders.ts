@@ -29,7 +29,12 @@ export function lasting(text: string): Duration {
   return value;
 }
 
-const suffixes: Readonly<Record<string, bigint>> = { m: 10n ** 6n, '': 10n ** 9n, Mi: 10n ** 9n * 2n ** 20n, Gi: 10n ** 9n * 2n ** 30n };
+const suffixes: Readonly<Record<string, bigint>> = {
+  m: 10n ** 6n,
+  '': 10n ** 9n,
+  Mi: 10n ** 9n * 2n ** 20n,
+  Gi: 10n ** 9n * 2n ** 30n,
+};
 
 /** Amounts such as `{ cpu: '500m', memory: '1Gi' }`; whole numbers with m, Mi, Gi or nothing. */
 export function amounts(list: Readonly<Record<string, string>>): ResourceList {
@@ -57,7 +62,9 @@ export function meta(name: string, over: Partial<ObjectMeta> = {}): ObjectMeta {
 }
 
 /** A dynamic, ready pool `api` with E 14d and tGP 1h. */
-export function aPool(over: Partial<Omit<NodePool, 'meta'>> & { meta?: Partial<ObjectMeta>; name?: string } = {}): NodePool {
+export function aPool(
+  over: Partial<Omit<NodePool, 'meta'>> & { meta?: Partial<ObjectMeta>; name?: string } = {},
+): NodePool {
   const { meta: metaOver, name = 'api', ...rest } = over;
   return {
     meta: meta(name, { labels: { workload: name }, ...metaOver }),
@@ -78,9 +85,20 @@ export function aPool(over: Partial<Omit<NodePool, 'meta'>> & { meta?: Partial<O
 /** A ready claim of pool `api` on the node of the same name with prefix `node-`. */
 export function aClaim(
   name: string,
-  over: Partial<Omit<NodeClaim, 'meta'>> & { meta?: Partial<ObjectMeta>; created?: Instant; expireAfter?: Duration | 'Never'; terminationGracePeriod?: Duration | undefined } = {},
+  over: Partial<Omit<NodeClaim, 'meta'>> & {
+    meta?: Partial<ObjectMeta>;
+    created?: Instant;
+    expireAfter?: Duration | 'Never';
+    terminationGracePeriod?: Duration | undefined;
+  } = {},
 ): NodeClaim {
-  const { meta: metaOver, created = at('2026-06-01T00:00:00Z'), expireAfter = days(14), terminationGracePeriod = hours(1), ...rest } = over;
+  const {
+    meta: metaOver,
+    created = at('2026-06-01T00:00:00Z'),
+    expireAfter = days(14),
+    terminationGracePeriod = hours(1),
+    ...rest
+  } = over;
   const unset = 'terminationGracePeriod' in over && over.terminationGracePeriod === undefined;
   const nodePool = rest.nodePool ?? 'api';
   return {
@@ -128,7 +146,10 @@ export function aNode(claim: NodeClaim, over: Partial<Omit<Node, 'meta'>> & { me
 }
 
 /** A running Pod of a ReplicaSet that asks for 500m and 1Gi. */
-export function aPod(name: string, over: Partial<Omit<Pod, 'meta'>> & { meta?: Partial<ObjectMeta>; requests?: Readonly<Record<string, string>> } = {}): Pod {
+export function aPod(
+  name: string,
+  over: Partial<Omit<Pod, 'meta'>> & { meta?: Partial<ObjectMeta>; requests?: Readonly<Record<string, string>> } = {},
+): Pod {
   const { meta: metaOver, requests = { cpu: '500m', memory: '1Gi' }, ...rest } = over;
   return {
     meta: meta(name, { namespace: 'shop', ...metaOver }),
@@ -169,7 +190,11 @@ export const wednesdayAndSaturday: readonly WindowEntry[] = [
 ];
 
 export function aPolicy(
-  over: Partial<Omit<RotationPolicy, 'meta' | 'surge'>> & { meta?: Partial<ObjectMeta>; name?: string; surge?: Partial<SurgeSettings> } = {},
+  over: Partial<Omit<RotationPolicy, 'meta' | 'surge'>> & {
+    meta?: Partial<ObjectMeta>;
+    name?: string;
+    surge?: Partial<SurgeSettings>;
+  } = {},
 ): RotationPolicy {
   const { meta: metaOver, name = 'api', surge, ...rest } = over;
   return {
@@ -211,7 +236,11 @@ export function aSnapshot(over: Partial<ClusterSnapshot> & { inspected?: Inspect
     nodeClaims,
     nodes: nodeClaims.filter((claim) => claim.nodeName !== undefined).map((claim) => aNodeOf(claim)),
     placeholders: [],
-    settings: { namespace: 'node-rotation', image: 'registry.k8s.io/pause:3.10', priorityClassName: 'node-rotation-placeholder' },
+    settings: {
+      namespace: 'node-rotation',
+      image: 'registry.k8s.io/pause:3.10',
+      priorityClassName: 'node-rotation-placeholder',
+    },
     retired: false,
     inspected: nothingInspected,
     ...over,

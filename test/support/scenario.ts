@@ -131,7 +131,9 @@ function note(stage: Stage, tick: TickRecord): void {
 
 /** Steps of one pool without their times, repetitions folded: `start, awaitSurge, handOver, awaitDrain, finish`. */
 export function course(told: Pick<Told, 'steps'>, pool = 'api'): readonly string[] {
-  const taken = told.steps.filter((line) => line.split(' ')[1] === pool).map((line) => line.split(' ').slice(2).join(' '));
+  const taken = told.steps
+    .filter((line) => line.split(' ')[1] === pool)
+    .map((line) => line.split(' ').slice(2).join(' '));
   return taken.filter((step, index) => step !== taken[index - 1]);
 }
 
@@ -140,10 +142,19 @@ export function eventsOf(world: World): readonly string[] {
   const listed = world.store.list('Event');
   if (!listed.ok) return [];
   // The API lists by name, and Events have random ones.
-  const written = listed.value.items.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+  const written = listed.value.items.toSorted(
+    (a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion),
+  );
   return written.flatMap((object) => {
-    const event = object as unknown as { type: string; reason: string; regarding: { kind: string; name: string }; reportingController?: string };
-    return event.reportingController === 'noderotation.io/controller' ? [`${event.type} ${event.reason} ${event.regarding.kind}/${event.regarding.name}`] : [];
+    const event = object as unknown as {
+      type: string;
+      reason: string;
+      regarding: { kind: string; name: string };
+      reportingController?: string;
+    };
+    return event.reportingController === 'noderotation.io/controller'
+      ? [`${event.type} ${event.reason} ${event.regarding.kind}/${event.regarding.name}`]
+      : [];
   });
 }
 
@@ -156,9 +167,19 @@ export const became = (told: Told, pool = 'api') => ({
 });
 
 /** What people and Karpenter see of a node: its cordon and its protection. */
-export function nodeNow({ world }: Pick<Stage, 'world'>, name: string): { cordoned: boolean; doNotDisrupt: string | undefined } | 'gone' {
-  const node = world.store.get('Node', name) as { metadata: { annotations?: Record<string, string> }; spec: { unschedulable?: boolean } } | undefined;
-  return node ? { cordoned: node.spec.unschedulable ?? false, doNotDisrupt: node.metadata.annotations?.['karpenter.sh/do-not-disrupt'] } : 'gone';
+export function nodeNow(
+  { world }: Pick<Stage, 'world'>,
+  name: string,
+): { cordoned: boolean; doNotDisrupt: string | undefined } | 'gone' {
+  const node = world.store.get('Node', name) as
+    | { metadata: { annotations?: Record<string, string> }; spec: { unschedulable?: boolean } }
+    | undefined;
+  return node
+    ? {
+        cordoned: node.spec.unschedulable ?? false,
+        doNotDisrupt: node.metadata.annotations?.['karpenter.sh/do-not-disrupt'],
+      }
+    : 'gone';
 }
 
 /** A NodeClaim's annotations of ours, without the prefix. */
@@ -173,14 +194,18 @@ export const claimState = ({ world }: Pick<Stage, 'world'>, name: string): Reado
 export const claimsOf = ({ world }: Pick<Stage, 'world'>, pool = 'api'): readonly { claim: string; node: string }[] =>
   world.store
     .all<KubeObject & { status: { nodeName?: string } }>('NodeClaim')
-    .filter(({ metadata }) => metadata.labels?.['karpenter.sh/nodepool'] === pool && metadata.deletionTimestamp === undefined)
+    .filter(
+      ({ metadata }) => metadata.labels?.['karpenter.sh/nodepool'] === pool && metadata.deletionTimestamp === undefined,
+    )
     .toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1))
     .map(({ metadata, status }) => ({ claim: metadata.name, node: status.nodeName ?? '' }));
 
 /** What a rotation may leave on pools for ever, without its times. */
 const endState = (told: Told): unknown => ({
   leftovers: leftovers(told.world),
-  ended: told.world.store.all('NodePool').map(({ metadata }) => stateOf(told.world, metadata.name)['last-ended']?.replace(/@.*=/, '=')),
+  ended: told.world.store
+    .all('NodePool')
+    .map(({ metadata }) => stateOf(told.world, metadata.name)['last-ended']?.replace(/@.*=/, '=')),
   nodeClaims: told.world.store.all('NodePool').map(({ metadata }) => claimsOf(told, metadata.name).length),
 });
 
@@ -203,7 +228,12 @@ export async function expectSameEndAfterEveryCrash(scenario: Scenario): Promise<
 }
 
 /** A merge patch by an operator. */
-export function annotates(stage: Stage, kind: 'NodePool' | 'NodeClaim' | 'Node' | 'RotationPolicy', name: string, annotations: Readonly<Record<string, string | null>>): void {
+export function annotates(
+  stage: Stage,
+  kind: 'NodePool' | 'NodeClaim' | 'Node' | 'RotationPolicy',
+  name: string,
+  annotations: Readonly<Record<string, string | null>>,
+): void {
   const patched = stage.world.store.patch({ kind, name }, { metadata: { annotations } });
   if (!patched.ok) throw new Error(`${kind} ${name}: ${patched.status.message}`);
 }
@@ -227,7 +257,12 @@ export const when = {
       const { claim, node } = inFlight(stage, pool);
       const marked = (stage.world.store.get('Node', node)?.metadata.annotations ?? {}) as Record<string, string>;
       const placeholder = stage.world.store.get('Pod', `noderotation-surge-${claim}`, settings.namespace);
-      return claim !== '' && stateOf(stage.world, pool)['active-rotation-state'] === undefined && marked['noderotation.io/surge-for'] === claim && placeholder !== undefined;
+      return (
+        claim !== '' &&
+        stateOf(stage.world, pool)['active-rotation-state'] === undefined &&
+        marked['noderotation.io/surge-for'] === claim &&
+        placeholder !== undefined
+      );
     },
   /** The surge claim has been seen and persisted, the hand-over not begun. */
   hostSeen:
@@ -240,7 +275,8 @@ export const when = {
   draining:
     (pool = 'api') =>
     (stage: Stage): boolean =>
-      stateOf(stage.world, pool)['active-rotation-state'] === 'draining' && stage.world.store.get('NodeClaim', inFlight(stage, pool).claim)?.metadata.deletionTimestamp !== undefined,
+      stateOf(stage.world, pool)['active-rotation-state'] === 'draining' &&
+      stage.world.store.get('NodeClaim', inFlight(stage, pool).claim)?.metadata.deletionTimestamp !== undefined,
   /** No rotation is anchored, and at least one has ended. */
   over:
     (pool = 'api') =>

@@ -8,7 +8,12 @@ import { entryKey, toWire } from '../../lib/domain/rotation/unrecorded.ts';
 import { add, days, hours, minutes, subtract, zero } from '../../lib/domain/time.ts';
 import type { FaultPlan } from '../../lib/simulator/faults.ts';
 import type { Fleet } from '../../lib/simulator/fleet.ts';
-import { buildFleet, demonstrationPolicy, placeholderNamespace, placeholderPriorityClass } from '../../lib/simulator/fleet.ts';
+import {
+  buildFleet,
+  demonstrationPolicy,
+  placeholderNamespace,
+  placeholderPriorityClass,
+} from '../../lib/simulator/fleet.ts';
 import { SimulatedCluster } from '../../lib/simulator/simulated-cluster.ts';
 import type { WorldOptions } from '../../lib/simulator/world.ts';
 import { World } from '../../lib/simulator/world.ts';
@@ -17,7 +22,11 @@ import { decoders } from './decoders.ts';
 
 export const unhurried: Budget = { left: () => hours(1), sinceSnapshot: () => zero };
 
-export const settings = { namespace: placeholderNamespace, image: 'registry.k8s.io/pause:3.10', priorityClassName: placeholderPriorityClass };
+export const settings = {
+  namespace: placeholderNamespace,
+  image: 'registry.k8s.io/pause:3.10',
+  priorityClassName: placeholderPriorityClass,
+};
 
 /** A table that keeps rows by key: a row put twice is there once. */
 export class MemoryTable implements Recorder {
@@ -28,7 +37,8 @@ export class MemoryTable implements Recorder {
 
   async putSteps(nodePool: string, entries: readonly UnrecordedStep[]): Promise<ReadonlySet<string>> {
     if (this.down) return new Set();
-    for (const entry of entries) if (!this.rows.has(entryKey(entry))) this.rows.set(entryKey(entry), { ...entry, nodePool });
+    for (const entry of entries)
+      if (!this.rows.has(entryKey(entry))) this.rows.set(entryKey(entry), { ...entry, nodePool });
     return new Set(entries.map(entryKey));
   }
 
@@ -38,7 +48,9 @@ export class MemoryTable implements Recorder {
 
   /** The trail as text, in order of time: step, claim, and the facts that do not depend on when a tick looked. */
   trail(): readonly string[] {
-    return [...this.rows.values()].sort((a, b) => a.at - b.at).map((row) => `${row.step} ${row.claim}${row.surgePath ? ` ${row.surgePath}` : ''}`);
+    return [...this.rows.values()]
+      .sort((a, b) => a.at - b.at)
+      .map((row) => `${row.step} ${row.claim}${row.surgePath ? ` ${row.surgePath}` : ''}`);
   }
 
   wire(): readonly Record<string, string | number>[] {
@@ -54,20 +66,41 @@ export interface TickOptions {
 
 /** One tick of the real controller on the simulated cluster. */
 export const tickOn = (world: World, table: MemoryTable, options: TickOptions = {}): Promise<TickRecord> =>
-  runTick({ cluster: new SimulatedCluster({ world, decoders, settings, ...options }), recorder: table, budget: unhurried });
+  runTick({
+    cluster: new SimulatedCluster({ world, decoders, settings, ...options }),
+    recorder: table,
+    budget: unhurried,
+  });
 
 const objectKinds = ['NodePool', 'NodeClaim', 'Node', 'Pod'] as const;
 
 /** Everything of ours that a rotation in flight would leave on objects; what outlives one is not counted. */
 export function leftovers(world: World): readonly string[] {
-  const lasting = new Set(['last-rotation-at', 'last-failure-at', 'last-ended', 'retry-count', 'failed-at', 'state', 'started-at', 'warnings', 'freeze'].map((key) => `noderotation.io/${key}`));
+  const lasting = new Set(
+    [
+      'last-rotation-at',
+      'last-failure-at',
+      'last-ended',
+      'retry-count',
+      'failed-at',
+      'state',
+      'started-at',
+      'warnings',
+      'freeze',
+    ].map((key) => `noderotation.io/${key}`),
+  );
   return objectKinds.flatMap((kind) => {
     const listed = world.store.list(kind);
     if (!listed.ok) throw new Error('the store does not list');
     return listed.value.items.flatMap((object) => {
       const annotations = (object.metadata.annotations ?? {}) as Record<string, string>;
-      const found = Object.keys(annotations).filter((key) => key.startsWith('noderotation.io/') && !(kind !== 'Node' && lasting.has(key)));
-      const placeholder = kind === 'Pod' && Object.hasOwn(object.metadata.labels ?? {}, 'noderotation.io/surge-for') ? ['(placeholder)'] : [];
+      const found = Object.keys(annotations).filter(
+        (key) => key.startsWith('noderotation.io/') && !(kind !== 'Node' && lasting.has(key)),
+      );
+      const placeholder =
+        kind === 'Pod' && Object.hasOwn(object.metadata.labels ?? {}, 'noderotation.io/surge-for')
+          ? ['(placeholder)']
+          : [];
       return [...found, ...placeholder].map((key) => `${kind} ${object.metadata.name}: ${key}`);
     });
   });
@@ -96,7 +129,12 @@ export function aWorld(fleet: Fleet = oneDueNode, options: Partial<WorldOptions>
 }
 
 /** Ticks once a minute from the world's present instant, the first one now. */
-export async function tickMinutes(world: World, table: MemoryTable, count: number, options: TickOptions = {}): Promise<void> {
+export async function tickMinutes(
+  world: World,
+  table: MemoryTable,
+  count: number,
+  options: TickOptions = {},
+): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) {
     await tickOn(world, table, options);
     world.advance(add(world.now, minutes(1)));
@@ -106,7 +144,11 @@ export async function tickMinutes(world: World, table: MemoryTable, count: numbe
 /** The NodePool's annotations of ours, without the prefix. */
 export function stateOf(world: World, pool = 'api'): Readonly<Record<string, string>> {
   const annotations = (world.store.get('NodePool', pool)?.metadata.annotations ?? {}) as Record<string, string>;
-  return Object.fromEntries(Object.entries(annotations).flatMap(([key, value]) => (key.startsWith('noderotation.io/') ? [[key.slice('noderotation.io/'.length), value]] : [])));
+  return Object.fromEntries(
+    Object.entries(annotations).flatMap(([key, value]) =>
+      key.startsWith('noderotation.io/') ? [[key.slice('noderotation.io/'.length), value]] : [],
+    ),
+  );
 }
 
 export const namesOf = (world: World, kind: 'NodeClaim' | 'Node' | 'Pod'): readonly string[] => {

@@ -1,8 +1,9 @@
 /**
  * A Node in the two depths in which it is read: metadata of every node in each tick, the whole object of a few.
  */
-import type { ObjectMeta, StringMap, Unreadable } from './object-ref.ts';
+
 import type { Taint } from './node-pool.ts';
+import type { ObjectMeta, Unreadable } from './object-ref.ts';
 import type { ResourceList } from './resource-list.ts';
 
 /** What a PartialObjectMetadata tells: names, labels, annotations; neither readiness nor the cordon. */
@@ -24,4 +25,3 @@ export interface Node extends NodeMetadata {
 /** Label that a Pod pinned to one host selects on; it may differ from the node's name. */
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const nodePoolLabel = 'karpenter.sh/nodepool';
-export const labelsOf = (node: NodeMetadata): StringMap => node.meta.labels;

@@ -46,7 +46,9 @@ export interface Unreadable {
 
 export function refOf(kind: Kind, meta: ObjectMeta): ObjectRef {
   const { name, namespace, uid, resourceVersion } = meta;
-  return namespace === undefined ? { kind, name, uid, resourceVersion } : { kind, name, namespace, uid, resourceVersion };
+  return namespace === undefined
+    ? { kind, name, uid, resourceVersion }
+    : { kind, name, namespace, uid, resourceVersion };
 }
 
 /** The identity under which later writes of a tick find the version of an earlier one. */

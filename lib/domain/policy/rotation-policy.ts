@@ -69,7 +69,7 @@ export interface FieldProblem {
 }
 
 /** A policy as read: usable, or refused with every problem named. @design D2-03 */
-export type PolicyReading =
+export type PolicyReading = (
   | { readonly valid: true; readonly policy: RotationPolicy }
   | {
       readonly valid: false;
@@ -78,6 +78,10 @@ export type PolicyReading =
       /** Absent when the selector itself cannot be read: such a policy governs nothing. @design D2-09 */
       readonly nodePoolSelector?: LabelSelector;
       readonly problems: readonly FieldProblem[];
-    };
+    }
+) & {
+  /** Paths of fields that no policy has, such as `spec.surge.readyTimout`: they do nothing. Absent when there are none. */
+  readonly unknownFields?: readonly string[];
+};
 
 export const metaOf = (reading: PolicyReading): ObjectMeta => (reading.valid ? reading.policy.meta : reading.meta);

@@ -1,16 +1,21 @@
 /**
  * The operator's hold: an annotation with an instant. A value that cannot be read holds too, and says so.
  */
-import type { Instant } from '../time.ts';
-import { parseInstant } from '../time.ts';
+
 import type { ObjectMeta } from '../cluster/object-ref.ts';
 import { annotation } from '../cluster/object-ref.ts';
+import type { Instant } from '../time.ts';
+import { parseInstant } from '../time.ts';
 import { freezeKey } from './annotation-keys.ts';
 
 export type Freeze =
   | { readonly frozen: false }
   /** Until an instant, or without end while the text is malformed. */
-  | { readonly frozen: true; readonly until?: Instant; readonly malformed?: { readonly on: string; readonly text: string } };
+  | {
+      readonly frozen: true;
+      readonly until?: Instant;
+      readonly malformed?: { readonly on: string; readonly text: string };
+    };
 
 /**
  * Reads the freeze of one object. At the instant itself it is over.
