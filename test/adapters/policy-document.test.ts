@@ -152,6 +152,55 @@ describe('a policy with its defaults applied (D2-01)', () => {
   });
 });
 
+describe('fields that no policy has (D2-03)', () => {
+  it('are named with their paths, the outermost only, wherever they are (D2-03)', () => {
+    const json = document(
+      {
+        future: null,
+        nodePoolSelector: { matchLabels: { workload: 'api' }, matchLabel: {}, matchExpressions: [] },
+        maintenanceWindows: [window, { ...window, timeZone: 'UTC' }],
+        exclusions: [{ timezone: 'UTC', from: '2026-12-29', to: '2027-01-04', until: { year: 2027 } }],
+        surge: { readyTimout: '15m', matchNodeRequirements: { requires: [] }, forcefulFallback: { enable: true } },
+      },
+      { spek: {}, status: { anything: 1 }, metadata: { name: 'api', managedFields: [] } },
+    );
+    const reading = readPolicy(json);
+    expect(reading.valid).toBe(true);
+    expect(reading.unknownFields).toEqual([
+      'spec.nodePoolSelector.matchLabel',
+      'spec.maintenanceWindows[1].timeZone',
+      'spec.future',
+      'spec.exclusions[0].until',
+      'spec.surge.readyTimout',
+      'spec.surge.matchNodeRequirements.requires',
+      'spec.surge.forcefulFallback.enable',
+      'spek',
+    ]);
+  });
+
+  it('are named beside the problems of an invalid policy (D2-03)', () => {
+    const reading = readPolicy(document({ mode: 'Go', maintenanceWindow: [window], surge: { x: 1 } }));
+    expect(reading).toMatchObject({ valid: false, unknownFields: ['spec.maintenanceWindow', 'spec.surge.x'] });
+  });
+
+  it.each([
+    ['labels are free', { nodePoolSelector: { matchLabels: { any: 'x' } } }],
+    ['every field said', { mode: 'Rotate', exclusions: [], surge: { drainEstimate: '10m', failurePause: '10m' } }],
+    ['parts of the wrong shape have their problem', { surge: [{ x: 1 }], exclusions: { x: 1 }, maintenanceWindows: 7 }],
+  ])('do not include what there is: %s (D2-03)', (_, spec) => {
+    expect('unknownFields' in readPolicy(document(spec))).toBe(false);
+  });
+
+  it('include names of JavaScript’s own machinery (D2-03)', () => {
+    const spec = JSON.parse('{"constructor": 1, "__proto__": {"x": 1}, "toString": 2}');
+    expect(readPolicy(document({}, { spec })).unknownFields).toEqual([
+      'spec.constructor',
+      'spec.__proto__',
+      'spec.toString',
+    ]);
+  });
+});
+
 describe('problems of single fields (D2-03, D2-04)', () => {
   const inWindow = (over: object): unknown => document({ maintenanceWindows: [window, { ...window, ...over }] });
 

@@ -2,7 +2,7 @@
  * Reads a RotationPolicy: usable with its defaults applied, or refused with every problem named.
  *
  * Nothing here throws, whatever the document holds. Fields that the schema does not know are ignored, as the API server
- * prunes them; a null counts as absent, as it does there.
+ * prunes them, and named beside the reading; a null counts as absent, as it does there.
  */
 import * as z from 'zod';
 import { assert } from '../../domain/assert.ts';
@@ -20,6 +20,7 @@ import { pathText, readLeniently, textOf } from './lenient-reading.ts';
 import type { PolicySpec } from './policy-schema.ts';
 import { selectorSchema, specSchema } from './policy-schema.ts';
 import { resources } from './resources.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 /**
  * @param json a parsed document or an object from the API
@@ -37,10 +38,34 @@ export function readPolicy(json: unknown): PolicyReading {
     ...(read.success ? [] : read.error.issues.map(({ path, message }) => problemAt(spec, path, message))),
   ];
   const generation = generationOf(document);
-  if (read.success && problems.length === 0) return { valid: true, policy: toPolicy(meta, generation, read.data) };
+  const unknown = unknownIn(document);
+  if (read.success && problems.length === 0) {
+    return { valid: true, policy: toPolicy(meta, generation, read.data), ...unknown };
+  }
   const selector = selectorSchema.safeParse(asObject(spec).nodePoolSelector);
   const readable = selector.success && reservedKeys(spec).length === 0;
-  return { valid: false, meta, generation, ...(readable ? { nodePoolSelector: selector.data } : {}), problems };
+  return {
+    valid: false,
+    meta,
+    generation,
+    ...(readable ? { nodePoolSelector: selector.data } : {}),
+    problems,
+    ...unknown,
+  };
+}
+
+/** Metadata is the API server's own, and so is what it keeps in the status. */
+const documentSchema = z.object({
+  apiVersion: z.unknown(),
+  kind: z.unknown(),
+  metadata: z.unknown(),
+  spec: specSchema,
+  status: z.unknown(),
+});
+
+function unknownIn(document: Readonly<Record<string, unknown>>): Pick<PolicyReading, 'unknownFields'> {
+  const paths = unknownFields(documentSchema, document).map(pathText);
+  return paths.length === 0 ? {} : { unknownFields: paths };
 }
 
 function ofDocument(json: unknown, document: Readonly<Record<string, unknown>>): FieldProblem[] {
