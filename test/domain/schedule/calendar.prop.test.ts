@@ -9,8 +9,8 @@ import type { Duration, Instant } from '../../../lib/domain/time.ts';
 import { add, days, formatDay, hours, instant, latest, minutes, subtract, times } from '../../../lib/domain/time.ts';
 import { parseDate, wallTimeAt } from '../../../lib/domain/wall-clock.ts';
 import { aClaim, aPolicy, at } from '../../support/builders.ts';
+import { runs } from '../../support/properties.ts';
 
-const seed = 20261202;
 const start2026 = at('2026-01-01T00:00:00Z');
 const zones = [
   'UTC',
@@ -68,7 +68,7 @@ describe('the calendar', () => {
         const byWallClock = plan.windows.some((entry) => shows(entry, now)) && !excludedAt(plan.exclusions, now);
         if (byWallClock) expect(occurrenceAt(plan, now)).toBeDefined();
       }),
-      { seed, numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -82,7 +82,7 @@ describe('the calendar', () => {
         const byWallClock = plan.windows.some((entry) => shows(entry, now)) && !excludedAt(plan.exclusions, now);
         expect(occurrenceAt(plan, now) !== undefined).toBe(byWallClock);
       }),
-      { seed, numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -105,7 +105,7 @@ describe('the calendar', () => {
           }
         }
       }),
-      { seed, numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -117,7 +117,7 @@ describe('the calendar', () => {
         expect(occurrencesBetween(reversed, from, to)).toEqual(occurrencesBetween(plan, from, to));
         expect(windowPeriods(reversed.windows, from)).toEqual(windowPeriods(plan.windows, from));
       }),
-      { seed, numRuns: 200 },
+      runs(200),
     );
   });
 });
@@ -136,7 +136,7 @@ describe('the recurring week', () => {
         expect(Math.min(...lengths)).toBe(occurrenceLength);
         expect(Math.min(...gaps)).toBe(idleGap);
       }),
-      { seed, numRuns: 500 },
+      runs(500),
     );
   });
 });
@@ -170,7 +170,7 @@ describe('dueness', () => {
           expect(answer.notices.filter(({ code }) => code !== 'WillExpireForcefully')).toEqual([]);
         },
       ),
-      { seed, numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -196,7 +196,7 @@ describe('dueness', () => {
           expect(chances.length).toBeGreaterThanOrEqual(minRotationChances);
         },
       ),
-      { seed, numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -213,7 +213,7 @@ describe('dueness', () => {
         expect(ask(add(from, 1 as Duration))?.due).toBe(true);
         expect(ask(add(from, days(3)))?.due).toBe(true);
       }),
-      { seed, numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -231,7 +231,7 @@ describe('dueness', () => {
         const nothingLeft = withThem.notices.some(({ code }) => code === 'WillExpireForcefully');
         if (!bornOpen && !nothingLeft) expect(withThem.from).toBeLessThanOrEqual(without.from);
       }),
-      { seed, numRuns: 500 },
+      runs(500),
     );
   });
 });

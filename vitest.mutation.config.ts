@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests that mutants of the schedule and of the selection have to get past; see docs/mutation-testing.md. */
+export default defineConfig({
+  test: {
+    environment: 'node',
+    include: ['test/domain/schedule/*.test.ts', 'test/engine/candidates.test.ts'],
+    // Hundreds of zones and years take seconds, and thousands of mutants would take them each.
+    exclude: ['test/domain/schedule/every-zone.test.ts'],
+    env: { PROPERTY_SHARE: '0.05' },
+  },
+});
