@@ -200,7 +200,7 @@ function bookkeeping(
     ...maybe(hostMarks),
     ...maybe(changed && annotatePool(view, { [anchorKeys.surgeClaim]: changed.meta.name })),
     ...candidateMarks(view, rotation, old),
-    ...maybe(claimCopy(rotation, old, changed?.meta.name)),
+    ...maybe(claimCopy(rotation, old, changed?.meta.name ?? rotation.surgeClaim)),
   ];
   return {
     actions,
@@ -242,6 +242,7 @@ function candidateMarks(view: PoolView, rotation: AnchoredRotation, old: NodeCla
   return whole === 'gone' || whole === 'unseen' ? [] : maybe(protect(whole, rotation.claim, whole, 'goOn'));
 }
 
+/** The claim's copy of the attempt and of the surge claim, where the last tick did not get to it. @design D5-02, D7-01 */
 function claimCopy(rotation: AnchoredRotation, old: NodeClaim, surgeClaim: string | undefined): Action | undefined {
   const state = readClaimState(old.meta);
   const current = state.state === 'pending' && state.startedAt === rotation.startedAt;

@@ -45,7 +45,7 @@ export function handOver(
   const outbox = appendStep(view.pool.meta, entry);
   const candidateNode = nodeOf(view.snapshot, old);
   const actions: readonly Action[] = [
-    ...maybe(markDraining(old, rotation)),
+    ...maybe(markDraining(old, { ...rotation, ...facts })),
     annotatePool(view, {
       ...writeRotation({ ...rotation, phase: 'draining', drainingAt, ...facts }),
       ...outbox.annotations,
@@ -71,11 +71,16 @@ export function handOver(
 }
 
 /** The claim's copy, before the pool's mirror: a reverted NodePool must not make a drain forgotten. @design D5-02 */
-export function markDraining(old: NodeClaim, rotation: Pick<AnchoredRotation, 'startedAt'>): Action | undefined {
+export function markDraining(
+  old: NodeClaim,
+  { startedAt, surgeClaim, mode }: Pick<AnchoredRotation, 'startedAt' | 'surgeClaim' | 'mode'>,
+): Action | undefined {
   const state = readClaimState(old.meta);
-  if (state.state === 'draining' && state.startedAt === rotation.startedAt) return undefined;
+  if (state.state === 'draining' && state.startedAt === startedAt) return undefined;
   return annotateClaim(old, {
     [claimKeys.state]: 'draining',
-    [claimKeys.startedAt]: formatInstant(rotation.startedAt),
+    [claimKeys.startedAt]: formatInstant(startedAt),
+    ...(surgeClaim ? { [claimKeys.surgeClaim]: surgeClaim } : {}),
+    ...(mode === 'forceful-fallback' ? { [claimKeys.mode]: mode } : {}),
   });
 }

@@ -4,9 +4,11 @@
  */
 import { own } from '../domain/cluster/object-ref.ts';
 import { anchorKeys, keyPrefix, nodeKeys, surgeForLabel } from '../domain/rotation/annotation-keys.ts';
+import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
 import type { Action, Decision } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { findClaim, nodeAnnotation, placeholderOf, wholeNode } from './pool-view.ts';
+import { repaired } from './restore.ts';
 import { bornDuring, surgeReady } from './surge-host.ts';
 import { isDeclared, phaseAfter } from './transitions.ts';
 
@@ -51,6 +53,10 @@ function violationsOf(
       return [];
   }
 }
+
+/** The rotation as the steps see it: one that cannot be read stands for what is known of it. */
+const known = ({ rotation, ...view }: PoolView): AnchoredRotation | { readonly phase: 'none' } =>
+  rotation.phase === 'malformed' ? repaired({ ...view, rotation }, rotation) : rotation;
 
 const ours = (key: string): boolean => key.startsWith(keyPrefix) || key === nodeKeys.doNotDisrupt;
 
@@ -120,7 +126,7 @@ function deleteViolations(
       ...(enabled && view.occurrence && !view.freeze.frozen ? [] : [`a fallback of ${name} is not allowed now`]),
     ];
   }
-  const rotation = view.rotation;
+  const rotation = known(view);
   if (rotation.phase !== 'pending' && rotation.phase !== 'draining')
     return [`NodeClaim ${name} is not in a rotation that may drain it`];
   const old = findClaim(view, rotation.claim, rotation.claimUid);
@@ -145,8 +151,8 @@ function reapViolations(
   name: string,
   before: readonly Action[],
 ): readonly string[] {
-  const rotation = view.rotation;
-  if (rotation.phase === 'none' || rotation.phase === 'malformed')
+  const rotation = known(view);
+  if (rotation.phase === 'none')
     return [`NodeClaim ${name} would be reaped without a rotation`];
   const claim = view.claims.find((each) => each.meta.name === name);
   const ending = rotation.phase === 'failing' || rotation.phase === 'aborting';

@@ -62,30 +62,37 @@ export function restore(view: PoolView, claim: NodeClaim, rotation: AnchoredRota
 }
 
 /**
- * An anchor that cannot be read is not guessed at: a drain is followed to its end, anything else is rolled back.
+ * The attempt behind an anchor that cannot be read, as far as it is known.
  *
  * What the anchor lacks is taken from the claim's own copy; without one the attempt counts as begun in this tick, so
  * that nothing passes for induced by it and nothing is reaped.
  *
  * @design D5-06
  */
+export function repaired(view: PoolView, rotation: Rotation & { phase: 'malformed' }): AnchoredRotation {
+  const old = findClaim(view, rotation.claim, rotation.claimUid);
+  const copy = old && readClaimState(old.meta);
+  const known = copy && (copy.state === 'pending' || copy.state === 'draining');
+  return {
+    phase: rotation.draining ? 'draining' : 'pending',
+    claim: rotation.claim,
+    claimUid: rotation.claimUid ?? old?.meta.uid ?? 'unknown',
+    startedAt: known ? copy.startedAt : wholeSecond(view.at),
+    mode: known ? copy.mode : 'surge',
+    ...(rotation.surgeClaim ? { surgeClaim: rotation.surgeClaim } : {}),
+  };
+}
+
+/** A drain is followed to its end, anything else is rolled back: nothing is guessed. @design D5-06 */
 export function endMalformed(
   view: PoolView,
   rotation: Rotation & { phase: 'malformed' },
 ): Decision | { readonly need: Need } {
-  const old = findClaim(view, rotation.claim, rotation.claimUid);
-  const copy = old && readClaimState(old.meta);
-  const startedAt =
-    copy && (copy.state === 'pending' || copy.state === 'draining') ? copy.startedAt : wholeSecond(view.at);
-  const attempt = {
-    claim: rotation.claim,
-    claimUid: rotation.claimUid ?? old?.meta.uid ?? 'unknown',
-    startedAt,
-    mode: 'surge' as const,
-    ...(rotation.surgeClaim ? { surgeClaim: rotation.surgeClaim } : {}),
-  };
-  const reason = `StateMalformed: annotation ${rotation.key} of NodePool ${view.pool.meta.name} cannot be read: ${JSON.stringify(rotation.text)}`;
-  if (rotation.draining) return awaitDrain(view, { phase: 'draining', ...attempt });
-  if (!old || old.meta.deleting) return expire(view, { phase: 'pending', ...attempt }, old, reason);
-  return rollBack(view, { phase: 'pending', ...attempt }, old, reason);
+  const attempt = repaired(view, rotation);
+  if (attempt.phase === 'draining') return awaitDrain(view, attempt);
+  const old = findClaim(view, attempt.claim, rotation.claimUid);
+  const text = JSON.stringify(rotation.text);
+  const reason = `StateMalformed: annotation ${rotation.key} of NodePool ${view.pool.meta.name} cannot be read: ${text}`;
+  if (!old || old.meta.deleting) return expire(view, attempt, old, reason);
+  return rollBack(view, attempt, old, reason);
 }
