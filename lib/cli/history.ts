@@ -28,7 +28,6 @@ interface HistoryOptions extends StoreOptions, ContextOptions {
 export function addHistoryCommand(program: Command, finish: (code: ExitCode) => void): void {
   const command = program
     .command('history')
-    .description('show the audit table: every step of every rotation, oldest first')
     .option('--cluster <key>', 'account/region/name (default: that of the kubeconfig context)')
     .option('--pool <name>', 'one NodePool only')
     .option('--rotation <id>', 'one rotation only, as CLAIM-UID@STARTED-AT', readRotation)

@@ -1,29 +1,58 @@
 /**
  * The command line. Every command ends through here: with an exit code, and on failure with one line.
+ *
+ * Only the command that was asked for is loaded; of the others the name and a sentence are enough.
  */
 import { Command, CommanderError } from 'commander';
 import { exitCodes, failureOf } from './failure.ts';
-import { addHistoryCommand } from './history.ts';
-import { addLocalCommand } from './local.ts';
-import { addRunCommand } from './run.ts';
-import { addPlanCommand } from './plan.ts';
-import { addValidateCommand } from './validate.ts';
 
-const program = new Command('node-rotation')
-  .description('Replaces Karpenter nodes inside maintenance windows, before their expiry forces them out')
-  .exitOverride()
-  .configureOutput({ outputError: () => {} })
-  .showHelpAfterError(false);
+type Add = (program: Command, finish: (code: number) => void) => void;
+
+const commands: readonly { name: string; description: string; load: () => Promise<Add> }[] = [
+  {
+    name: 'local',
+    description: 'rotate an embedded cluster through two simulated weeks, with the real handlers',
+    load: async () => (await import('./local.ts')).addLocalCommand,
+  },
+  {
+    name: 'run',
+    description: 'rotate the nodes of a kubeconfig context, one tick after the other, until Ctrl-C',
+    load: async () => (await import('./run.ts')).addRunCommand,
+  },
+  {
+    name: 'plan',
+    description: 'one dry tick: what would be rotated when, and what is in the way',
+    load: async () => (await import('./plan.ts')).addPlanCommand,
+  },
+  {
+    name: 'validate',
+    description: 'every problem and finding of RotationPolicies, with or without their NodePools',
+    load: async () => (await import('./validate.ts')).addValidateCommand,
+  },
+  {
+    name: 'history',
+    description: 'show the audit table: every step of every rotation, oldest first',
+    load: async () => (await import('./history.ts')).addHistoryCommand,
+  },
+];
 
 const finish = (code: number): void => {
   process.exitCode = code;
 };
 
-addLocalCommand(program, finish);
-addRunCommand(program, finish);
-addHistoryCommand(program, finish);
-addPlanCommand(program, finish);
-addValidateCommand(program, finish);
+/** The program as far as these arguments need it. */
+async function programFor(args: readonly string[]): Promise<Command> {
+  const program = new Command('node-rotation')
+    .description('Replaces Karpenter nodes inside maintenance windows, before their expiry forces them out')
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+  for (const { name, description, load } of commands) {
+    if (args.slice(0, 2).includes(name)) (await load())(program, finish);
+    else program.command(name);
+    program.commands.at(-1)?.description(description);
+  }
+  return program;
+}
 
 function fail(error: unknown): void {
   if (error instanceof CommanderError) {
@@ -32,15 +61,17 @@ function fail(error: unknown): void {
   }
   const failure = failureOf(error);
   process.stderr.write(`${failure.message}\n`);
-  if (process.env['NODE_ROTATION_DEBUG'] === '1') console.error(failure.cause ?? failure);
+  if (process.env.NODE_ROTATION_DEBUG === '1') console.error(failure.cause ?? failure);
   finish(failure.exitCode);
 }
 
 /** Help and version are no failures. */
 function failOfFlags(error: CommanderError): number {
   if (error.exitCode === 0) return exitCodes.ok;
-  if (error.code !== 'commander.help')
-    process.stderr.write(`${error.message.replace(/^error: /, '').replace(/\s+/g, ' ')} See node-rotation --help.\n`);
+  if (error.code !== 'commander.help') {
+    const said = error.message.replace(/^error: /, '').replace(/\s+/g, ' ');
+    process.stderr.write(`${said} See node-rotation --help.\n`);
+  }
   return exitCodes.usage;
 }
 
@@ -51,7 +82,8 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  await program.parseAsync();
+  const args = process.argv.slice(2);
+  await (await programFor(args)).parseAsync(args, { from: 'user' });
 } catch (error) {
   fail(error);
 }

@@ -38,7 +38,6 @@ export interface PlanOptions {
 export function addPlanCommand(program: Command, finish: (code: number) => void): void {
   program
     .command('plan')
-    .description('One dry tick: what would be rotated when, and what is in the way')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--kubeconfig <file>', 'kubeconfig file (default: KUBECONFIG, then ~/.kube/config)')
     .option(

@@ -4,7 +4,7 @@
  * The first look has to succeed, because what is wrong then is wrong with the command; later failures are told and the
  * next tick looks again.
  */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultPlaceholder } from '../../functions/reconcile/environment.ts';
 import type { AuditTable } from '../adapters/aws/audit-table.ts';
 import { TickRecorder } from '../adapters/aws/recorder.ts';
@@ -39,8 +39,11 @@ interface RunOptions extends StoreOptions, ContextOptions {
 export function addRunCommand(program: Command, finish: (code: ExitCode) => void): void {
   const command = program
     .command('run')
-    .description('rotate the nodes of a kubeconfig context, one tick after the other, until Ctrl-C')
-    .option('--interval <duration>', 'from the beginning of one tick to that of the next', readInterval, minutes(1))
+    .addOption(
+      new Option('--interval <duration>', 'from the beginning of one tick to that of the next')
+        .argParser(readInterval)
+        .default(minutes(1), '1m'),
+    )
     .option('--cluster <key>', 'account/region/name under which the audit table knows the cluster');
   withContextOptions(withStoreOptions(command)).action(async (options: RunOptions) => {
     await run(options);

@@ -29,7 +29,6 @@ export interface ValidateOptions {
 export function addValidateCommand(program: Command, finish: (code: number) => void): void {
   program
     .command('validate')
-    .description('Every problem and finding of RotationPolicies, with or without their NodePools')
     .requiredOption(
       '-f, --file <file>',
       'RotationPolicies and NodePools, as YAML or JSON, - for standard input; repeatable',

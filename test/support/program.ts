@@ -13,41 +13,40 @@ export interface Ended {
 }
 
 export interface ProgramOptions {
-  /** Besides PATH and HOME; undefined takes a variable away. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Besides PATH and HOME. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds. */
   readonly limit?: number;
-  /** Called with everything on standard error so far; answers when to press Ctrl-C. */
-  readonly interruptWhen?: (err: string) => boolean;
 }
 
-/** @throws Error with what was printed when the program does not end in time */
-export function runProgram(
-  args: readonly string[],
-  { env = {}, limit = 15_000, interruptWhen }: ProgramOptions = {},
-): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(process.execPath, [main, ...args], {
-      env: { PATH, HOME, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const printed = { out: '', err: '' };
-    let interrupted = false;
+export interface Running {
+  /** Resolves once standard error matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** As Ctrl-C does. */
+  interrupt(): void;
+  /** Rejects with what was printed when the program does not end in time. */
+  readonly ended: Promise<Ended>;
+}
+
+export function startProgram(args: readonly string[], { env = {}, limit = 30_000 }: ProgramOptions = {}): Running {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { out: '', err: '' };
+  const waiting = new Set<() => void>();
+  const ended = new Promise<Ended>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       printed.out += chunk.toString();
     });
     child.stderr.on('data', (chunk: Buffer) => {
       printed.err += chunk.toString();
-      if (interrupted || !interruptWhen?.(printed.err)) return;
-      interrupted = true;
-      child.kill('SIGINT');
+      for (const look of waiting) look();
     });
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(
-        new Error(`node-rotation ${args.join(' ')} did not end within ${limit} ms:\n${printed.out}${printed.err}`),
-      );
+      reject(new Error(`${args.join(' ')} did not end within ${limit} ms:\n${printed.out}${printed.err}`));
     }, limit);
     child.on('error', reject);
     child.on('close', (code) => {
@@ -55,4 +54,20 @@ export function runProgram(
       resolve({ code, ...printed });
     });
   });
+  const says = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(printed.err);
+        if (!match) return;
+        waiting.delete(look);
+        resolve(match);
+      };
+      waiting.add(look);
+      look();
+      ended.then(({ err }) => reject(new Error(`it ended without saying ${pattern}:\n${err}`)), reject);
+    });
+  return { says, interrupt: () => void child.kill('SIGINT'), ended };
 }
+
+export const runProgram = (args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
+  startProgram(args, options).ended;

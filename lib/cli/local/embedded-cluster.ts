@@ -7,7 +7,9 @@ import { type Connection, connectToEndpoint } from '../../adapters/kubernetes/co
 import type { Instant } from '../../domain/time.ts';
 import { minutes, subtract } from '../../domain/time.ts';
 import { ApiServer } from '../../simulator/api-server.ts';
+import type { FaultPlan } from '../../simulator/faults.ts';
 import { buildFleet, demonstrationFleet, type Fleet } from '../../simulator/fleet.ts';
+import type { KindName } from '../../simulator/kinds.ts';
 import { World } from '../../simulator/world.ts';
 import type { ServerAccess } from '../kubeconfig-file.ts';
 import { makeServingCertificate } from './certificate.ts';
@@ -19,6 +21,8 @@ export interface EmbeddedCluster {
   /** As kubectl knows it. */
   readonly access: ServerAccess;
   readonly connection: Connection;
+  /** What goes wrong with requests from here on. */
+  serverFaults(faults: FaultPlan): void;
   stop(): Promise<void>;
 }
 
@@ -29,18 +33,27 @@ export interface EmbeddedClusterOptions {
   readonly fleet?: Fleet;
   /** Any free one when unset. */
   readonly port?: number;
+  /** Kinds that it does not serve. */
+  readonly absent?: readonly KindName[];
 }
 
 const identity = { account: '000000000000', region: 'ap-northeast-1', name: 'demo' } as const;
 
 /** @throws EADDRINUSE when the port is taken */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
-  const { startsAt, seed = 1, fleet = demonstrationFleet, port = 0 } = options;
+  const { startsAt, seed = 1, fleet = demonstrationFleet, port = 0, absent = [] } = options;
   const { authority, certificate, key } = await makeServingCertificate(new Date());
   const token = randomBytes(24).toString('base64url');
   const settling = minutes(1);
   const world = new World({ startsAt: subtract(startsAt, settling), seed });
-  const server = new ApiServer({ store: world.store, now: () => world.now, certificate, privateKey: key, token });
+  const server = new ApiServer({
+    store: world.store,
+    now: () => world.now,
+    certificate,
+    privateKey: key,
+    token,
+    absent,
+  });
   const url = await server.start(port);
   buildFleet(world, fleet);
   world.advance(startsAt);
@@ -55,6 +68,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
     target,
     access: { name: 'node-rotation-demo', server: url, authority, token },
     connection,
+    serverFaults: (faults) => server.setFaults(faults),
     stop: async () => {
       connection.close();
       await server.stop();
