@@ -61,6 +61,8 @@ class Counted implements Cluster {
   readonly inner: Cluster;
   readonly count: { actions: number };
   readonly diesBefore: number;
+  /** A dead process does nothing for its other pools either. */
+  dead = false;
   constructor(inner: Cluster, count: { actions: number }, diesBefore: number) {
     this.inner = inner;
     this.count = count;
@@ -70,8 +72,10 @@ class Counted implements Cluster {
   inspect: Cluster['inspect'] = (need) => this.inner.inspect(need);
   reread: Cluster['reread'] = (pool, node) => this.inner.reread(pool, node);
   apply: Cluster['apply'] = async (action) => {
+    if (this.dead) throw new SimulatedCrash('the process is dead');
     this.count.actions += 1;
-    if (this.count.actions === this.diesBefore) throw new SimulatedCrash(`the process died before ${action.kind}`);
+    this.dead = this.count.actions === this.diesBefore;
+    if (this.dead) throw new SimulatedCrash(`the process died before ${action.kind}`);
     return this.inner.apply(action);
   };
 }
@@ -212,11 +216,13 @@ const endState = (told: Told): unknown => ({
 /**
  * Tells the story once for every action, the process dying before it, and compares how each ends with the story as it
  * was meant: same trail in the table, same ends on the pools, nothing left behind.
+ *
+ * @param every for long stories: 3 stops before the first action, the fourth, the seventh …
  */
-export async function expectSameEndAfterEveryCrash(scenario: Scenario): Promise<void> {
+export async function expectSameEndAfterEveryCrash(scenario: Scenario, every = 1): Promise<void> {
   const meant = await tell(scenario);
   expect(meant.movesLeft).toBe(0);
-  for (let action = 1; action <= meant.actions; action += 1) {
+  for (let action = 1; action <= meant.actions; action += every) {
     const crashed = await tell(scenario, action);
     expect({ action, movesLeft: crashed.movesLeft, trail: crashed.table.trail(), end: endState(crashed) }).toEqual({
       action,

@@ -49,7 +49,7 @@ export class MemoryTable implements Recorder {
   /** The trail as text, in order of time: step, claim, and the facts that do not depend on when a tick looked. */
   trail(): readonly string[] {
     return [...this.rows.values()]
-      .sort((a, b) => a.at - b.at)
+      .sort((a, b) => a.at - b.at || a.nodePool.localeCompare(b.nodePool))
       .map((row) => `${row.step} ${row.claim}${row.surgePath ? ` ${row.surgePath}` : ''}`);
   }
 
