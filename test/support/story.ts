@@ -47,9 +47,10 @@ export class MemoryTable implements Recorder {
   }
 
   /** The trail as text, in order of time: step, claim, and the facts that do not depend on when a tick looked. */
-  trail(): readonly string[] {
+  trail(pool?: string): readonly string[] {
     return [...this.rows.values()]
-      .sort((a, b) => a.at - b.at || a.nodePool.localeCompare(b.nodePool))
+      .filter(({ nodePool }) => pool === undefined || nodePool === pool)
+      .sort((a, b) => a.at - b.at)
       .map((row) => `${row.step} ${row.claim}${row.surgePath ? ` ${row.surgePath}` : ''}`);
   }
 
