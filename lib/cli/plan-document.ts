@@ -178,6 +178,8 @@ function actionDocument(action: Action) {
       return { kind: action.kind, target: targetDocument(action.target) };
     case 'deleteNodeClaim':
       return { kind: action.kind, target: targetDocument(action.target), because: action.because };
+    case 'writeStatus':
+      return { kind: action.kind, target: targetDocument(action.target), status: action.status };
     case 'emitEvent': {
       const { regarding, type, reason, note } = action.event;
       return { kind: action.kind, target: targetDocument(regarding), type, reason, note };

@@ -51,9 +51,19 @@ export interface Assessment {
 
 /** Every claim of the pool with its first disqualifier. @design D6-05, R3.2-01..-06, R3.2-18, R3.2-19 */
 export function assess(view: PoolView, policy: RotationPolicy): readonly Assessment[] {
+  const known = assessmentsOf.get(view);
+  if (known?.policy === policy) return known.assessments;
   const periods = windowPeriods(policy.windows, view.at);
-  return view.claims.map((claim) => assessClaim(view, policy, periods, claim));
+  const assessments = view.claims.map((claim) => assessClaim(view, policy, periods, claim));
+  assessmentsOf.set(view, { policy, assessments });
+  return assessments;
 }
+
+/** A view never changes, and several rules of a tick ask about the same claims. */
+const assessmentsOf = new WeakMap<
+  PoolView,
+  { readonly policy: RotationPolicy; readonly assessments: readonly Assessment[] }
+>();
 
 function assessClaim(view: PoolView, policy: RotationPolicy, periods: WindowPeriods, claim: NodeClaim): Assessment {
   const state = readClaimState(claim.meta);

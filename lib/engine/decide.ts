@@ -15,6 +15,7 @@ import type { Assessment } from './candidates.ts';
 import { assess, rank } from './candidates.ts';
 import type { Blocked, Decision, Need, Notice } from './decision.ts';
 import { firstClosed, judgeGates } from './gates.ts';
+import { statusWrites } from './policy-status.ts';
 import { poolNotices } from './pool-notices.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, viewOf } from './pool-view.ts';
@@ -28,7 +29,7 @@ export type Verdict = Decision | { readonly need: Need };
 /** Candidates looked at closely in one tick; each costs two reads. */
 export const examinedPerTick = 8;
 
-/** What the cluster's pools do next, the sweep of what belongs to no pool last. @design D6-01..-09 */
+/** What the cluster's pools do next; last what belongs to no pool: its sweep, and the policies' status. @design D6-01..-09 */
 export function decide(snapshot: ClusterSnapshot): readonly Decision[] {
   const views = snapshot.nodePools.map((pool) => viewOf(snapshot, pool));
   const decisions = views.map((view) => {
@@ -36,13 +37,14 @@ export function decide(snapshot: ClusterSnapshot): readonly Decision[] {
     return 'need' in verdict ? notSeen(view) : verdict;
   });
   const live = liveClaims(views, decisions);
-  const swept = views.map((view, index) => {
+  const standings = views.map((view) => ({ view, notices: poolNotices(view) }));
+  const swept = standings.map(({ view, notices }, index) => {
     const decision = decisions[index] as Decision;
-    const complete = { ...decision, notices: [...decision.notices, ...poolNotices(view)] };
+    const complete = { ...decision, notices: [...decision.notices, ...notices] };
     const list = { ...complete, actions: [...complete.actions, ...sweepPool(view, decision, live)] };
     return withWarnings(view, list, view.policy?.mode === 'Observe');
   });
-  const rest = sweepRest(snapshot, swept, live);
+  const rest = [...sweepRest(snapshot, swept, live), ...statusWrites(snapshot, standings)];
   return rest.length === 0
     ? swept
     : [...swept, { nodePool: '', step: 'nothing', actions: rest, notices: [], grounds: noGrounds }];

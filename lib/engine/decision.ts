@@ -4,6 +4,7 @@
  * An action says completely what is written and on which version it was decided. Whoever carries it out decides nothing.
  */
 import type { ObjectMeta, ObjectRef } from '../domain/cluster/object-ref.ts';
+import type { PolicyStatus } from '../domain/policy/policy-status.ts';
 import type { AnnotationPatch } from '../domain/rotation/rotation.ts';
 import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import type { PodManifest } from '../domain/surge/placeholder.ts';
@@ -36,6 +37,8 @@ type ActionKind =
       readonly target: ObjectRef;
       readonly because: 'drain' | 'fallback' | 'reapSurge';
     }
+  /** The whole status of a policy, on the version that was read. @design D2-07 */
+  | { readonly kind: 'writeStatus'; readonly target: ObjectRef; readonly status: PolicyStatus }
   /** A Kubernetes Event; its failure is no failure of the list. @design D11-03 */
   | { readonly kind: 'emitEvent'; readonly event: EventDraft };
 
@@ -85,7 +88,7 @@ export interface Notice {
 }
 
 export interface Decision {
-  /** Name of the NodePool; empty for the sweep of objects whose pool is gone. */
+  /** Name of the NodePool; empty for what belongs to none: the sweep of objects whose pool is gone, policies' status. */
   readonly nodePool: string;
   readonly step: Step;
   readonly actions: readonly Action[];

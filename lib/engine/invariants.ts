@@ -48,6 +48,10 @@ function violationsOf(
       return view ? deleteViolations(view, decision, action, index) : ['a NodeClaim delete belongs to a pool'];
     case 'createPlaceholder':
       return own(action.pod.metadata.labels, surgeForLabel) ? [] : ['a placeholder carries our label'];
+    case 'writeStatus':
+      return view === undefined && action.target.kind === 'RotationPolicy'
+        ? []
+        : ['a status is that of a policy, and of no pool'];
     case 'deletePlaceholder':
     case 'emitEvent':
       return [];
@@ -152,8 +156,7 @@ function reapViolations(
   before: readonly Action[],
 ): readonly string[] {
   const rotation = known(view);
-  if (rotation.phase === 'none')
-    return [`NodeClaim ${name} would be reaped without a rotation`];
+  if (rotation.phase === 'none') return [`NodeClaim ${name} would be reaped without a rotation`];
   const claim = view.claims.find((each) => each.meta.name === name);
   const ending = rotation.phase === 'failing' || rotation.phase === 'aborting';
   const begun =

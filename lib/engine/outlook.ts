@@ -7,7 +7,6 @@
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { deadlineOf } from '../domain/cluster/node-claim.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
-import type { Governance } from '../domain/policy/governance.ts';
 import type { FieldProblem, PolicyReading, RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { metaOf } from '../domain/policy/rotation-policy.ts';
 import type { Rotation } from '../domain/rotation/rotation.ts';
@@ -24,6 +23,7 @@ import { decide, examinedPerTick, firstThatCanStart } from './decide.ts';
 import type { Blocked, Decision, Need, Notice } from './decision.ts';
 import type { GateVerdict } from './gates.ts';
 import { firstClosed, judgeGates } from './gates.ts';
+import { concerned } from './policy-status.ts';
 import type { PoolView } from './pool-view.ts';
 import { findClaim, nodeOf, viewOf, wholeNode } from './pool-view.ts';
 import type { Examination } from './start.ts';
@@ -129,20 +129,6 @@ function policyOutlook(reading: PolicyReading, pools: readonly PoolOutlook[], at
     findings: reading.valid ? policyFindings(reading.policy, at) : [],
     nodePools: about.map((pool) => pool.name),
   };
-}
-
-/** The policies whose doing, or not doing, this is. */
-function concerned(governance: Governance): readonly string[] {
-  switch (governance.kind) {
-    case 'none':
-      return [];
-    case 'governed':
-      return [governance.policy.meta.name];
-    case 'invalid':
-      return [governance.name];
-    case 'conflict':
-      return governance.names;
-  }
 }
 
 function poolOutlook(view: PoolView, decision: Decision): PoolOutlook {

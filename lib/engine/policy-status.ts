@@ -4,6 +4,7 @@
  * Nothing in it changes with the clock alone, so a quiet tick writes nothing.
  */
 import { refOf } from '../domain/cluster/object-ref.ts';
+import type { LightSnapshot } from '../domain/cluster/snapshot.ts';
 import type { Governance } from '../domain/policy/governance.ts';
 import type { PolicyCondition, PolicyStatus, PoolStanding } from '../domain/policy/policy-status.ts';
 import { sameStatus } from '../domain/policy/policy-status.ts';
@@ -39,12 +40,14 @@ export function concerned(governance: Governance): readonly string[] {
 }
 
 /** The writes of every status that differs from what the cluster has. @design D2-07 */
-export function statusWrites(policies: readonly PolicyReading[], standings: readonly Standing[], at: Instant): readonly Action[] {
-  return policies.flatMap((reading): readonly Action[] => {
+export function statusWrites(snapshot: LightSnapshot, standings: readonly Standing[]): readonly Action[] {
+  // A cluster that has left the configuration is only cleared; nobody keeps its status up from here.
+  if (snapshot.retired) return [];
+  return snapshot.policies.flatMap((reading): readonly Action[] => {
     const meta = metaOf(reading);
     // Without a version there is nothing to hold the write against: an object that cannot even be named.
     if (meta.deleting || meta.uid === '' || meta.resourceVersion === '') return [];
-    const status = wantedStatus(reading, standings, at);
+    const status = wantedStatus(reading, standings, snapshot.observedAt);
     if (sameStatus(status, reading.status)) return [];
     return [{ kind: 'writeStatus', target: refOf('RotationPolicy', meta), status, whenRefused: 'goOn' }];
   });
@@ -61,7 +64,11 @@ export function wantedStatus(reading: PolicyReading, standings: readonly Standin
     .sort((a, b) => (a.view.pool.meta.name < b.view.pool.meta.name ? -1 : 1));
   const observedGeneration = reading.valid ? reading.policy.generation : reading.generation;
   const conditions = [ready(reading, own), feasible(reading, own, at)].map(
-    (verdict): PolicyCondition => ({ ...verdict, observedGeneration, lastTransitionTime: transition(reading, verdict, at) }),
+    (verdict): PolicyCondition => ({
+      ...verdict,
+      observedGeneration,
+      lastTransitionTime: transition(reading, verdict, at),
+    }),
   );
   return {
     observedGeneration,
@@ -87,13 +94,25 @@ const message = (parts: readonly string[]): string => parts.join('; ').slice(0, 
 function ready(reading: PolicyReading, own: readonly Standing[]): Verdict {
   const type = 'Ready';
   if (!reading.valid) {
-    return { type, status: 'False', reason: 'Invalid', message: message(reading.problems.map(({ path, problem }) => `${path} ${problem}`)) };
+    return {
+      type,
+      status: 'False',
+      reason: 'Invalid',
+      message: message(reading.problems.map(({ path, problem }) => `${path} ${problem}`)),
+    };
   }
   const conflicts = own.flatMap(({ view: { governance, pool } }) =>
-    governance.kind === 'conflict' ? [`NodePool ${pool.meta.name} is matched equally by ${governance.names.join(', ')}`] : [],
+    governance.kind === 'conflict'
+      ? [`NodePool ${pool.meta.name} is matched equally by ${governance.names.join(', ')}`]
+      : [],
   );
   if (conflicts.length > 0) return { type, status: 'False', reason: 'Conflict', message: message(conflicts) };
-  return { type, status: 'True', reason: 'Accepted', message: 'The policy can be read and is alone in governing its NodePools.' };
+  return {
+    type,
+    status: 'True',
+    reason: 'Accepted',
+    message: 'The policy can be read and is alone in governing its NodePools.',
+  };
 }
 
 function feasible(reading: PolicyReading, own: readonly Standing[], at: Instant): Verdict {
@@ -108,7 +127,8 @@ function feasible(reading: PolicyReading, own: readonly Standing[], at: Instant)
     .filter(({ severity }) => severity === 'fatal')
     .map(({ code, message: text }) => ({ code, text: `${code}: ${text}` }));
   const fatal = ofPools.length > 0 ? ofPools : alone;
-  if (fatal.length === 0) return { type, status: 'True', reason: 'Feasible', message: 'The windows leave time to rotate every node.' };
+  if (fatal.length === 0)
+    return { type, status: 'True', reason: 'Feasible', message: 'The windows leave time to rotate every node.' };
   const codes = [...new Set(fatal.map(({ code }) => code))].sort();
   return { type, status: 'False', reason: codes.join(','), message: message(fatal.map(({ text }) => text)) };
 }
@@ -135,6 +155,11 @@ function standingOf({ view, notices }: Standing): PoolStanding {
     shortLead: assessments.filter(({ claim, dueness }) => !claim.meta.deleting && dueness?.shortLead === true).length,
     ...(next === undefined
       ? {}
-      : { nextWindow: { start: formatInstant(next.start), ...(next.end === 'never' ? {} : { end: formatInstant(next.end) }) } }),
+      : {
+          nextWindow: {
+            start: formatInstant(next.start),
+            ...(next.end === 'never' ? {} : { end: formatInstant(next.end) }),
+          },
+        }),
   };
 }

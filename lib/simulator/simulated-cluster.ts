@@ -119,6 +119,8 @@ export class SimulatedCluster implements Cluster {
         const missing = action.kind === 'protect' ? whenMissing.conflict : whenMissing.done;
         return this.#patch(action.target, { metadata: { annotations }, ...spec }, missing);
       }
+      case 'writeStatus':
+        return this.#writeStatus(action);
       case 'createPlaceholder':
         return this.#createPlaceholder(action.pod);
       case 'deletePlaceholder': {
@@ -144,6 +146,13 @@ export class SimulatedCluster implements Cluster {
     const { uid, resourceVersion } = target;
     const versioned = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
     return this.#write({ verb: 'patch', kind: target.kind }, () => this.#world.store.patch(target, versioned), missing);
+  }
+
+  #writeStatus({ target, status }: Extract<Action, { kind: 'writeStatus' }>): ActionResult {
+    const { uid, resourceVersion } = target;
+    const act = () =>
+      this.#world.store.patch(target, { metadata: { uid, resourceVersion }, status }, { subresource: 'status' });
+    return this.#write({ verb: 'patch', kind: target.kind }, act, whenMissing.conflict);
   }
 
   #createPlaceholder(pod: Extract<Action, { kind: 'createPlaceholder' }>['pod']): ActionResult {

@@ -58,7 +58,7 @@ describe('a tick', () => {
       );
     const tick = await runTick({ cluster, recorder: new MemoryTable(), budget: unhurried });
     expect(tick.pools[0]?.stopped).toBe('Moved: NodePool api');
-    expect(cluster.applied).toEqual([]);
+    expect(cluster.applied.filter(({ kind }) => kind !== 'writeStatus')).toEqual([]);
   });
 
   it('is not disturbed by what others write on the pool (D5-08)', async () => {
@@ -152,7 +152,8 @@ describe('a tick', () => {
     const suspended: Budget = {
       left: () => seconds(30),
       sinceSnapshot: () => {
-        age += 40;
+        // The policy's status is a list of its own, of one write.
+        age += 25;
         return seconds(age);
       },
     };

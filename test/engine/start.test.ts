@@ -82,7 +82,8 @@ describe('a start', () => {
       nodeClaims: all,
       inspected: looked({ nodes, pods: Object.fromEntries(nodes.map((each) => [each.meta.name, []])) }),
     });
-    const cordons = decide(snapshot).map(
+    const ofPools = decide(snapshot).filter(({ nodePool }) => nodePool !== '');
+    const cordons = ofPools.map(
       (decision) =>
         decision.actions.filter((action) => action.kind === 'protect' && action.unschedulable === true).length,
     );

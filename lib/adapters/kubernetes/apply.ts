@@ -48,6 +48,12 @@ function requestOf({ observedAt, instance }: Acting, action: Action): ApiRequest
         { annotations: action.annotations },
         action.unschedulable === undefined ? undefined : { unschedulable: action.unschedulable },
       );
+    case 'writeStatus': {
+      const { resource, path } = at(action.target);
+      const { resourceVersion } = versioned(action.target);
+      const body = { metadata: { resourceVersion }, status: action.status };
+      return { verb: 'patch', resource: `${resource}/status`, path: `${path}/status`, body, metadataOnly: true };
+    }
     case 'createPlaceholder':
       return {
         verb: 'create',
@@ -137,6 +143,7 @@ function missing(action: Action, error: ApiStatusError): ActionResult {
       return { outcome: 'alreadyDone' };
     case 'annotate':
     case 'protect':
+    case 'writeStatus':
       return { outcome: 'conflict', detail };
   }
 }

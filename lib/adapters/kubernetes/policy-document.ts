@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { assert } from '../../domain/assert.ts';
 import type { ObjectMeta } from '../../domain/cluster/object-ref.ts';
+import type { PolicyStatus } from '../../domain/policy/policy-status.ts';
 import type {
   FieldProblem,
   PolicyReading,
@@ -19,6 +20,7 @@ import { metadata, toMeta } from './decode-metadata.ts';
 import { pathText, readLeniently, textOf } from './lenient-reading.ts';
 import type { PolicySpec } from './policy-schema.ts';
 import { selectorSchema, specSchema } from './policy-schema.ts';
+import { statusSchema } from './policy-status-schema.ts';
 import { resources } from './resources.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -38,9 +40,9 @@ export function readPolicy(json: unknown): PolicyReading {
     ...(read.success ? [] : read.error.issues.map(({ path, message }) => problemAt(spec, path, message))),
   ];
   const generation = generationOf(document);
-  const unknown = unknownIn(document);
+  const besides = { ...unknownIn(document), ...statusIn(document) };
   if (read.success && problems.length === 0) {
-    return { valid: true, policy: toPolicy(meta, generation, read.data), ...unknown };
+    return { valid: true, policy: toPolicy(meta, generation, read.data), ...besides };
   }
   const selector = selectorSchema.safeParse(asObject(spec).nodePoolSelector);
   const readable = selector.success && reservedKeys(spec).length === 0;
@@ -50,7 +52,7 @@ export function readPolicy(json: unknown): PolicyReading {
     generation,
     ...(readable ? { nodePoolSelector: selector.data } : {}),
     problems,
-    ...unknown,
+    ...besides,
   };
 }
 
@@ -62,6 +64,13 @@ const documentSchema = z.object({
   spec: specSchema,
   status: z.unknown(),
 });
+
+/** A status of another form is written anew. */
+function statusIn({ status }: Readonly<Record<string, unknown>>): Pick<PolicyReading, 'status'> {
+  const read = statusSchema.safeParse(status);
+  // JSON knows no undefined, so what is optional is absent.
+  return read.success ? { status: read.data as PolicyStatus } : {};
+}
 
 function unknownIn(document: Readonly<Record<string, unknown>>): Pick<PolicyReading, 'unknownFields'> {
   const paths = unknownFields(documentSchema, document).map(pathText);

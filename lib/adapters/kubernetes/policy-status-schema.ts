@@ -10,13 +10,12 @@ const text = (description: string) => z.string().meta({ description });
 
 const condition = z
   .object({
-    type: text('Ready or Feasible.'),
+    type: z.enum(['Ready', 'Feasible']).meta({ description: 'Which aspect.' }),
     status: z.enum(['True', 'False', 'Unknown']).meta({ description: 'Whether the condition holds.' }),
     reason: text('Why, as one word.'),
     message: text('Why, as a sentence.'),
     observedGeneration: z
       .int()
-      .optional()
       .meta({ description: 'Generation of the policy that this condition is about.', format: 'int64' }),
     lastTransitionTime: time('When status last changed.'),
   })
@@ -50,22 +49,17 @@ export const statusSchema = z
   .object({
     observedGeneration: z
       .int()
-      .optional()
       .meta({ description: 'Generation of the policy that this status is about.', format: 'int64' }),
-    conditions: z
-      .array(condition)
-      .optional()
-      .meta({
-        description: 'Ready: the policy can be read and governs. Feasible: its windows leave time to rotate.',
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['type'],
-      }),
-    matchedNodePools: count('NodePools that this policy governs, or would were it valid or alone.').optional(),
-    rotatingNodePools: count('Of these, NodePools with a rotation in flight.').optional(),
+    conditions: z.array(condition).meta({
+      description: 'Ready: the policy can be read and governs. Feasible: its windows leave time to rotate.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    }),
+    matchedNodePools: count('NodePools that this policy governs, or would were it valid or alone.'),
+    rotatingNodePools: count('Of these, NodePools with a rotation in flight.'),
     nodePools: z
       .array(pool)
       .max(50)
-      .optional()
       .meta({
         description: 'The first 50 of these NodePools by name.',
         'x-kubernetes-list-type': 'map',

@@ -7,6 +7,7 @@
 import type { LabelSelector } from '../cluster/label-selector.ts';
 import type { ObjectMeta } from '../cluster/object-ref.ts';
 import type { Duration } from '../time.ts';
+import type { PolicyStatus } from './policy-status.ts';
 
 export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 export type Weekday = (typeof weekdays)[number];
@@ -82,6 +83,8 @@ export type PolicyReading = (
 ) & {
   /** Paths of fields that no policy has, such as `spec.surge.readyTimout`: they do nothing. Absent when there are none. */
   readonly unknownFields?: readonly string[];
+  /** What the cluster has as its status. Absent when there is none, or none that we would write. */
+  readonly status?: PolicyStatus;
 };
 
 export const metaOf = (reading: PolicyReading): ObjectMeta => (reading.valid ? reading.policy.meta : reading.meta);
