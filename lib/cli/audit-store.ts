@@ -26,7 +26,7 @@ export interface AuditStore {
 const embeddedTableName = 'node-rotation';
 
 /** The folder in which commands keep their table when nothing else is said. @design D13-01 */
-export function stateFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
+function stateFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'node-rotation');
 }
 

@@ -48,84 +48,99 @@ export function lookFailed(server: string, outcome: ObservationOutcome, detail: 
   );
 }
 
+/** What is known of an error of a library. */
+interface Parts {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string;
+}
+
+interface Reading {
+  readonly means: (parts: Parts) => boolean;
+  readonly exitCode: ExitCode;
+  readonly says: (message: string) => string;
+}
+
+const { usage, noAccess } = exitCodes;
+
+const named =
+  (...names: readonly string[]) =>
+  ({ name }: Parts): boolean =>
+    names.includes(name);
+
+/** The first that applies counts. */
+const readings: readonly Reading[] = [
+  {
+    means: named('UnusableConnection'),
+    exitCode: usage,
+    says: (why) => `${sentence(capital(firstLine(why)))} Name a file with --kubeconfig, a context with --context.`,
+  },
+  {
+    means: named('ResourceNotFoundException'),
+    exitCode: usage,
+    says: (why) => `The audit table does not exist: ${sentence(why)} Name the right one with --table.`,
+  },
+  {
+    means: named('ValidationException'),
+    exitCode: usage,
+    says: (why) => `The audit table refuses the request: ${sentence(why)} Check --table.`,
+  },
+  {
+    means: named('CredentialsProviderError'),
+    exitCode: noAccess,
+    says: (why) => `No AWS credentials for the audit table: ${sentence(why)} Sign in, or use --data DIR.`,
+  },
+  {
+    means: named('AccessDeniedException', 'UnrecognizedClientException', 'ExpiredTokenException'),
+    exitCode: noAccess,
+    says: (why) => `The audit table refuses these credentials: ${sentence(why)} Renew them, or use --data DIR.`,
+  },
+  {
+    means: ({ message }) => message.startsWith('Region is missing'),
+    exitCode: usage,
+    says: () => 'The audit table has no AWS region. Set AWS_REGION, or use --data DIR.',
+  },
+  {
+    means: ({ code }) => code.startsWith('LEVEL_'),
+    exitCode: usage,
+    says: (why) =>
+      `Cannot open the table in the data folder: ${sentence(why)} Check that it is whole, or choose another folder with --data.`,
+  },
+  {
+    means: ({ code }) => code === 'EADDRINUSE',
+    exitCode: noAccess,
+    says: (why) => `Cannot listen: ${sentence(why)} Stop what uses the port, or choose another with --port.`,
+  },
+  {
+    means: ({ code }) => /^E(NOENT|ACCES|PERM|ROFS|ISDIR|NOTDIR|EXIST|NOSPC)$/.test(code),
+    exitCode: usage,
+    says: (why) => `Cannot use a file: ${sentence(why)} Choose another path.`,
+  },
+];
+
 /** Any error as the failure that it means. @design D13-01 */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ObservationFailed) return lookFailed('the API server', error.outcome, error.message);
-  const { name, message, code } = partsOf(error);
-  switch (name) {
-    case 'UnusableConnection':
-      return new Failure(
-        exitCodes.usage,
-        `${sentence(capital(firstLine(message)))} Name a file with --kubeconfig, a context with --context.`,
-        { cause: error },
-      );
-    case 'ResourceNotFoundException':
-      return new Failure(
-        exitCodes.usage,
-        `The audit table does not exist: ${sentence(message)} Name the right one with --table.`,
-        { cause: error },
-      );
-    case 'ValidationException':
-      return new Failure(exitCodes.usage, `The audit table refuses the request: ${sentence(message)} Check --table.`, {
-        cause: error,
-      });
-    case 'CredentialsProviderError':
-      return new Failure(
-        exitCodes.noAccess,
-        `No AWS credentials for the audit table: ${sentence(message)} Sign in, or use --data DIR.`,
-        { cause: error },
-      );
-    case 'AccessDeniedException':
-    case 'UnrecognizedClientException':
-    case 'ExpiredTokenException':
-      return new Failure(
-        exitCodes.noAccess,
-        `The audit table refuses these credentials: ${sentence(message)} Renew them, or use --data DIR.`,
-        { cause: error },
-      );
-  }
-  if (/^Region is missing/.test(message)) {
-    return new Failure(exitCodes.usage, 'The audit table has no AWS region. Set AWS_REGION, or use --data DIR.', {
-      cause: error,
-    });
-  }
-  if (code?.startsWith('LEVEL_')) {
-    return new Failure(
-      exitCodes.usage,
-      `Cannot open the table in the data folder: ${sentence(message)} Check that it is whole, or choose another folder with --data.`,
-      { cause: error },
-    );
-  }
-  if (code === 'EADDRINUSE') {
-    return new Failure(
-      exitCodes.noAccess,
-      `Cannot listen: ${sentence(message)} Stop what uses the port, or choose another with --port.`,
-      { cause: error },
-    );
-  }
-  if (code !== undefined && /^E(NOENT|ACCES|PERM|ROFS|ISDIR|NOTDIR|EXIST|NOSPC)$/.test(code)) {
-    return new Failure(exitCodes.usage, `Cannot use a file: ${sentence(message)} Choose another path.`, {
-      cause: error,
-    });
-  }
+  const parts = partsOf(error);
+  const reading = readings.find(({ means }) => means(parts));
+  if (reading) return new Failure(reading.exitCode, reading.says(parts.message), { cause: error });
+  const what = sentence(`${parts.name}: ${parts.message}`);
   return new Failure(
     exitCodes.notAsItShouldBe,
-    `This is a bug in node-rotation: ${sentence(`${name}: ${message}`)} Run again with NODE_ROTATION_DEBUG=1 for details.`,
-    {
-      cause: error,
-    },
+    `This is a bug in node-rotation: ${what} Run again with NODE_ROTATION_DEBUG=1 for details.`,
+    { cause: error },
   );
 }
 
-function partsOf(error: unknown): { name: string; message: string; code?: string } {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return { name: error.name, message: error.message, ...(code === undefined ? {} : { code }) };
+function partsOf(error: unknown): Parts {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: '' };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return { name: error.name, message: error.message, code };
 }
 
 /** One line, closed by a full stop. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return /[.!?]$/.test(line) ? line : `${line}.`;
 }

@@ -23,6 +23,7 @@ const seen: RotationLife = {
   startedAt,
   mode: 'surge',
   outcome: 'completed',
+  surgePath: 'provisioned',
   claimsCreated: 1,
 };
 const told: RotationStory = { nodePool: 'api', nodeClaim: 'api-1', uid: 'u1', startedAt, outcome: 'completed' };
@@ -79,6 +80,16 @@ describe('the verdict on a local run', () => {
       says: /^The audit table tells a rotation of NodeClaim api-5 that nobody saw\.$/,
     },
     {
+      what: 'a second new node',
+      changed: { timeline: { ...good.timeline, rotations: [{ ...seen, claimsCreated: 2 }] } },
+      says: /^The rotation of NodeClaim api-1 \(provisioned\) brought 2 new NodeClaims, not 1\.$/,
+    },
+    {
+      what: 'a new node for Pods that fitted on another one',
+      changed: { timeline: { ...good.timeline, rotations: [{ ...seen, surgePath: 'absorbed' }] } },
+      says: /\(absorbed\) brought 1 new NodeClaims, not 0\.$/,
+    },
+    {
       what: 'something left behind',
       changed: { leftovers: ['Node ip-1: cordon'] },
       says: /^Left behind: Node ip-1: cordon\.$/,
@@ -90,7 +101,7 @@ describe('the verdict on a local run', () => {
       changed: { stories: [], timeline: { ...good.timeline, nodeClaims: [], rotations: [] } },
       says: /^Nothing was rotated\.$/,
     },
-  ])('names $what (D13-01)', ({ changed, says }) => {
+  ])('names $what (D7-04, D13-01)', ({ changed, says }) => {
     const problems = shortcomings({ ...good, ...changed });
     expect(problems).toEqual([expect.stringMatching(says)]);
   });

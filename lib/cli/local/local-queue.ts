@@ -22,7 +22,7 @@ export interface QueueSettings {
 }
 
 /** @design D1-02 */
-export const tickQueueSettings: QueueSettings = {
+const tickQueueSettings: QueueSettings = {
   visibility: seconds(60),
   retention: seconds(300),
   maxReceiveCount: 3,

@@ -31,7 +31,7 @@ export function shortcomings({ timeline, stories, leftovers, failedTicks, deadLe
     if (outcome !== 'completed')
       problems.push(`The rotation of NodeClaim ${nodeClaim} is ${outcome}${reason ? ` (${reason})` : ''}.`);
   }
-  problems.push(...disagreements(timeline, stories));
+  problems.push(...disagreements(timeline, stories), ...extraNodes(timeline));
   for (const leftover of leftovers) problems.push(`Left behind: ${leftover}.`);
   if (stories.length === 0) problems.push('Nothing was rotated.');
   if (failedTicks > 0) problems.push(`${failedTicks} ticks failed.`);
@@ -51,4 +51,15 @@ function disagreements({ rotations }: Timeline, stories: readonly RotationStory[
       .filter(({ uid, startedAt }) => !seen.has(`${uid}@${startedAt}`))
       .map(({ nodeClaim }) => `The audit table tells a rotation of NodeClaim ${nodeClaim} that nobody saw.`),
   ];
+}
+
+/** A rotation takes one new node, or none where the Pods fit on another one. @design D7-04 */
+function extraNodes({ rotations }: Timeline): readonly string[] {
+  const needed = { provisioned: 1, absorbed: 0 };
+  return rotations.flatMap(({ nodeClaim, surgePath, outcome, claimsCreated }) => {
+    if (surgePath === undefined || outcome !== 'completed' || claimsCreated === needed[surgePath]) return [];
+    return [
+      `The rotation of NodeClaim ${nodeClaim} (${surgePath}) brought ${claimsCreated} new NodeClaims, not ${needed[surgePath]}.`,
+    ];
+  });
 }
