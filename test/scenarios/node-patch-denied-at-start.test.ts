@@ -41,6 +41,26 @@ it('an attempt that may not mark nodes ends in a rollback at readyTimeout, with 
   expect(claimsOf(told)).toHaveLength(2);
 });
 
+it('an attempt that may not mark the surge host only quotes the server, too (D7-03, D7-07, D5-01)', async () => {
+  const told = await tell({
+    ...scenario,
+    arrange: (stage) => {
+      [old] = claimsOf(stage) as [typeof old];
+      stage.world.store.admission = (verb, object) =>
+        verb === 'patch' && object.kind === 'Node' && object.metadata.name !== old.node
+          ? forbidden(kindOf('Node'), object.metadata.name, words)
+          : undefined;
+    },
+  });
+  expect(became(told)).toMatchObject({
+    course: ['start', 'awaitSurge (rejected)', 'rollBack'],
+    rows: ['started', 'failed'],
+    leftovers: [],
+  });
+  expect(told.table.wire()[1]).toMatchObject({ refusal: expect.stringContaining(words) });
+  expect(nodeNow(told, old.node)).toEqual({ cordoned: false, doNotDisrupt: undefined });
+});
+
 it('whatever action the process dies before (D7-01, R3.8-04)', async () => {
   await expectSameEndAfterEveryCrash(scenario);
 });
