@@ -2,6 +2,8 @@
  * What `plan` and `validate` have in common: their flags, where their documents go, and what their exit code says.
  */
 import { InvalidArgumentError } from 'commander';
+import type { PolicyReading } from '../domain/policy/rotation-policy.ts';
+import { metaOf } from '../domain/policy/rotation-policy.ts';
 import type { Instant } from '../domain/time.ts';
 import { instant, parseInstant } from '../domain/time.ts';
 import type { Outlook } from '../engine/outlook.ts';
@@ -47,6 +49,14 @@ export function exitCodeOf({ policies, pools }: Outlook, refused: readonly strin
     findings.some(({ severity, code }) => severity === 'fatal' || code === unreadableCode);
   return wrong ? exitCodes.notAsItShouldBe : exitCodes.ok;
 }
+
+/** Fields of policies that no policy has: a slip of the pen there does nothing, silently. */
+export const strayFields = (policies: readonly PolicyReading[]): readonly string[] =>
+  policies.flatMap((reading) =>
+    (reading.unknownFields ?? []).map(
+      (path) => `RotationPolicy ${metaOf(reading).name}: ${path} is no field of a policy and does nothing`,
+    ),
+  );
 
 /** Notices and refusals, one line each. */
 export function report(to: (text: string) => void, notices: readonly string[], refused: readonly string[] = []): void {

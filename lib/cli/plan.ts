@@ -24,7 +24,7 @@ import type { OutputFormat } from './output.ts';
 import { readFormat, written } from './output.ts';
 import { planDocument } from './plan-document.ts';
 import type { Surroundings } from './plan-options.ts';
-import { collect, exitCodeOf, processSurroundings, readInstant, report } from './plan-options.ts';
+import { collect, exitCodeOf, processSurroundings, readInstant, report, strayFields } from './plan-options.ts';
 import { planText } from './plan-text.ts';
 
 export interface PlanOptions {
@@ -57,7 +57,7 @@ export async function plan(options: PlanOptions, surroundings: Surroundings = pr
   const outlook = outlookOf(snapshot);
   const { output } = options;
   surroundings.out(output === 'text' ? planText(outlook) : written(output, planDocument(outlook)));
-  report(surroundings.err, [], refused);
+  report(surroundings.err, strayFields(snapshot.policies), refused);
   return exitCodeOf(outlook, refused);
 }
 

@@ -17,7 +17,7 @@ import type { OutputFormat } from './output.ts';
 import { readFormat, written } from './output.ts';
 import { policyDocument, poolHead } from './plan-document.ts';
 import type { Surroundings } from './plan-options.ts';
-import { collect, exitCodeOf, processSurroundings, readInstant, report } from './plan-options.ts';
+import { collect, exitCodeOf, processSurroundings, readInstant, report, strayFields } from './plan-options.ts';
 import { findingLine, policyLines } from './plan-text.ts';
 
 export interface ValidateOptions {
@@ -50,7 +50,7 @@ export async function validate(
   const outlook = outlookOf({ ...(await cluster.observe()), inspected: nothingInspected });
   const { output } = options;
   surroundings.out(output === 'text' ? text(outlook) : written(output, document(outlook)));
-  report(surroundings.err, [], dump.refused);
+  report(surroundings.err, strayFields(dump.policies), dump.refused);
   return exitCodeOf(outlook, dump.refused);
 }
 

@@ -57,7 +57,7 @@ export function statusWrites(snapshot: LightSnapshot, standings: readonly Standi
 const mostPools = 50;
 
 /** @design D2-07 */
-export function wantedStatus(reading: PolicyReading, standings: readonly Standing[], at: Instant): PolicyStatus {
+function wantedStatus(reading: PolicyReading, standings: readonly Standing[], at: Instant): PolicyStatus {
   const { name } = metaOf(reading);
   const own = standings
     .filter(({ view }) => concerned(view.governance).includes(name))

@@ -103,6 +103,12 @@ describe('a malformed field is named by its path, and the command ends with 1', 
   });
 });
 
+test('a field that no policy has is named in a notice, for it would do nothing (D2-03)', async () => {
+  const { code, err, document } = await validated(rawPolicy({ surge: { readyTimout: '20m' } }));
+  expect(err).toBe('Notice: RotationPolicy api: spec.surge.readyTimout is no field of a policy and does nothing\n');
+  expect({ code, status: document.policies[0].status }).toEqual({ code: 0, status: 'Accepted' });
+});
+
 describe('without NodePools', () => {
   test.each<[string, Raw, string, number]>([
     ['NoWindows', { maintenanceWindows: [] }, 'fatal', 1],
