@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['test/domain/schedule/*.test.ts', 'test/engine/candidates.test.ts'],
-    // Hundreds of zones and years take seconds, and thousands of mutants would take them each.
-    exclude: ['test/domain/schedule/every-zone.test.ts'],
+    // Hundreds of zones and ten years take seconds, and a thousand mutants would take them each.
+    exclude: ['test/domain/schedule/every-zone.test.ts', 'test/domain/schedule/ten-years.prop.test.ts'],
     env: { PROPERTY_SHARE: '0.05' },
   },
 });

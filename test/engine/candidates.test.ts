@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeClaim } from '../../lib/domain/cluster/node-claim.ts';
-import { days, instant } from '../../lib/domain/time.ts';
+import { add, days, hours, instant, minutes, subtract } from '../../lib/domain/time.ts';
 import { assess, disqualifiers, rank } from '../../lib/engine/candidates.ts';
 import { gates, judgeGates } from '../../lib/engine/gates.ts';
 import { viewOf } from '../../lib/engine/pool-view.ts';
@@ -56,8 +56,105 @@ describe('a claim', () => {
     ],
     ['NoDeadline', due('a', { expireAfter: 'Never' }), {}],
     ['NotDue', aClaim('a', { created: at('2026-06-05T00:00:00Z') }), {}],
-  ] as const)('is disqualified as %s (D6-05, R3.2-02..-06, PR-54)', (code, claim, node) => {
-    expect(verdict(claim, node as never)).toBe(code);
+  ] as const)(
+    'is disqualified as %s (D6-05, R3.2-03, R3.2-04, R3.2-05, R3.2-06, R3.2-18, R3.2-52, PR-54, PR-119)',
+    (code, claim, node) => {
+      expect(verdict(claim, node as never)).toBe(code);
+    },
+  );
+
+  it('that a surge has just made is not taken again in this occurrence, however short its life, and is counted (D3-09, R3.2-50, PR-87)', () => {
+    const weekly = aPolicy({ windows: [{ timezone: 'Asia/Tokyo', days: ['Wed'], start: 120, end: 360 }] });
+    const claim = aClaim('fresh', { created: subtract(windowOpens, minutes(-10)), expireAfter: hours(48) });
+    const [assessed] = assess(viewing([claim], { observedAt: add(windowOpens, minutes(20)) }), weekly);
+    expect(assessed).toMatchObject({
+      dueness: { shortLead: true },
+      disqualifier: { code: 'NotDue', until: add(windowOpens, hours(4)) },
+    });
+  });
+
+  it.each([
+    [
+      due('a', {
+        lifetime: {
+          readable: false,
+          unreadable: [
+            { path: 'spec.expireAfter', text: '30d', problem: 'use h, m, s' },
+            { path: 'metadata.creationTimestamp', text: 'x', problem: 'is no time' },
+          ],
+        },
+      }),
+      {},
+      {
+        code: 'Unreadable',
+        message: 'spec.expireAfter "30d": use h, m, s; metadata.creationTimestamp "x": is no time',
+      },
+    ],
+    [
+      due('a'),
+      { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } },
+      { code: 'OptedOut', message: 'node node-a has karpenter.sh/do-not-disrupt "true" set by its operator' },
+    ],
+    [due('a', { meta: { deleting: true } }), {}, { code: 'Terminating', message: 'its deletionTimestamp is set' }],
+    [due('a'), null, { code: 'NoNode', message: 'node node-a is gone or going' }],
+    [
+      due('a', annotated({ state: 'odd' })),
+      {},
+      { code: 'StateMalformed', message: 'annotation noderotation.io/state cannot be read: "odd"' },
+    ],
+    [due('a', { ready: 'Unknown' }), {}, { code: 'NotReady', message: 'its condition Ready is Unknown' }],
+    [
+      due('a', { disruptionReason: 'Drifted' }),
+      {},
+      { code: 'Disrupting', message: 'Karpenter has already chosen it (Drifted)' },
+    ],
+    [
+      due('a', annotated({ state: 'expired' })),
+      {},
+      { code: 'Expired', message: 'it expired during a rotation; Karpenter ends it' },
+    ],
+    [
+      due('a', annotated({ state: 'draining', 'started-at': '2026-06-09T16:00:00Z' })),
+      {},
+      { code: 'InFlight', message: 'its rotation is draining' },
+    ],
+    [
+      due('a', annotated({ state: 'failed', 'failed-at': '2026-06-09T16:59:00Z', 'retry-count': '2' })),
+      {},
+      {
+        code: 'BackingOff',
+        message: 'after 2 failures it waits until 2026-06-09T17:59:00Z',
+        until: at('2026-06-09T17:59:00Z'),
+      },
+    ],
+    [due('a', { expireAfter: 'Never' }), {}, { code: 'NoDeadline', message: 'it never expires' }],
+    [
+      aClaim('a', { created: at('2026-06-05T00:00:00Z') }),
+      {},
+      { code: 'NotDue', message: 'it is due from 2026-06-10T22:43:00Z', until: at('2026-06-10T22:43:00Z') },
+    ],
+  ] as const)('says why not, and until when (D6-05): %#', (claim, node, expected) => {
+    const nodes = node === null ? [] : [aNodeOf(claim, node)];
+    expect(assess(viewing([claim], { nodes }), policy)[0]?.disqualifier).toEqual(expected);
+  });
+
+  it('without a node yet says so (D6-05)', () => {
+    const { nodeName: _, ...launching } = due('a');
+    expect(assess(viewing([launching], { nodes: [] }), policy)[0]?.disqualifier).toEqual({
+      code: 'NoNode',
+      message: 'it has no node yet',
+    });
+  });
+
+  it('that never expires has its turn under an explicit ageThreshold, after all others (R3.2-18, R3.2-19, D6-05)', () => {
+    const byAge = aPolicy({ ageThreshold: days(9) });
+    const claims = [
+      due('younger', { expireAfter: 'Never', created: at('2026-05-31T00:00:00Z') }),
+      due('older', { expireAfter: 'Never', created: at('2026-05-30T00:00:00Z') }),
+      due('mortal', { created: at('2026-05-31T12:00:00Z') }),
+    ];
+    const view = viewing(claims);
+    expect(rank(view, assess(view, byAge)).map(({ claim }) => claim.meta.name)).toEqual(['mortal', 'older', 'younger']);
   });
 
   it('gets the first disqualifier of the list when several apply (D6-05)', () => {
@@ -125,6 +222,29 @@ describe('the order', () => {
     });
     const claims = [due('old'), due('later', { created: at('2026-06-01T17:00:00Z') })];
     expect(names(claims, { nodePools: [pool] })).toEqual(['later', 'old']);
+  });
+
+  it('puts it where it belongs once it says failed itself, for this very attempt (D6-05)', () => {
+    const pool = aPool({
+      meta: { annotations: { 'noderotation.io/last-ended': 'uid-old@2026-06-09T16:00:00Z=failed' } },
+    });
+    const later = due('later', { created: at('2026-06-01T17:00:00Z') });
+    const failed = (startedAt: string) =>
+      due(
+        'old',
+        annotated({
+          state: 'failed',
+          'failed-at': '2026-06-09T16:15:00Z',
+          'retry-count': '1',
+          'started-at': startedAt,
+        }),
+      );
+    expect(names([later, failed('2026-06-09T16:00:00Z')], { nodePools: [pool] })).toEqual(['old', 'later']);
+    expect(names([later, failed('2026-06-09T15:00:00Z')], { nodePools: [pool] })).toEqual(['later', 'old']);
+    const completed = aPool({
+      meta: { annotations: { 'noderotation.io/last-ended': 'uid-old@2026-06-09T16:00:00Z=aborted' } },
+    });
+    expect(names([later, due('old')], { nodePools: [completed] })).toEqual(['old', 'later']);
   });
 
   it('is total and ignores the order of input (R3.2-07)', () => {

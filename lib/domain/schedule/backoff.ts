@@ -31,6 +31,6 @@ export function retryAt(
   const occurrence = occurrenceAt(policy, at);
   if (occurrence === undefined || occurrence.end === 'never') return escalated;
   const { start, end } = occurrence;
-  if (failedAt < start || failedAt >= end) return escalated;
+  if (failedAt < start) return escalated;
   return retries.findLast((retry) => retry < end) ?? escalated;
 }

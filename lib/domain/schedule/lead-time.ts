@@ -32,7 +32,7 @@ import { tick } from './window.ts';
 /** Slack between our last step and the deadline: four looks of 30 seconds. */
 export const deadlineBuffer: Duration = minutes(2);
 /** Stands for a terminationGracePeriod that is unset. @design R3.2-14 */
-export const graceFallback: Duration = hours(1);
+const graceFallback: Duration = hours(1);
 
 /**
  * t_rot: the longest that a rotation may take from its start to the old node's end.

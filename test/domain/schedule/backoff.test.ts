@@ -64,6 +64,25 @@ describe('the wait after a failure', () => {
     expect(formatInstant(retryAt(split, failedAt, 4, now))).toBe('2026-06-10T11:00:00Z');
   });
 
+  it('stands in full after a failure that the clocks put at the close, or past it (R3.2-11)', () => {
+    for (const failedAt of ['06:00:00', '06:10:00']) {
+      const retry = retryAt(policy('10m'), wednesday(failedAt), 3, wednesday('05:59:59'));
+      expect(retry - wednesday(failedAt)).toBe(lasting('40m'));
+    }
+  });
+
+  it('is shortened for a failure at the very opening (R3.2-11)', () => {
+    expect(formatInstant(retryAt(policy('1h'), wednesday('02:00:00'), 4, wednesday('02:00:00')))).toBe(
+      '2026-06-10T04:00:00Z',
+    );
+  });
+
+  it.each([0, -1])('counts at least one failure: %i (R3.2-08)', (count) => {
+    expect(formatInstant(retryAt(policy('10m'), wednesday('02:50:00'), count, wednesday('02:50:00')))).toBe(
+      '2026-06-10T03:00:00Z',
+    );
+  });
+
   it('stands in full in a window that never closes (R3.2-09)', () => {
     expect(
       formatInstant(retryAt(policy('10m', 'daily 00:00-24:00 UTC'), wednesday('05:35:00'), 4, wednesday('05:35:00'))),

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Exclusion, WindowEntry } from '../../../lib/domain/policy/rotation-policy.ts';
 import { weekdays } from '../../../lib/domain/policy/rotation-policy.ts';
 import { nextOccurrence, occurrenceAt, occurrencesBetween } from '../../../lib/domain/schedule/calendar.ts';
-import { dueness } from '../../../lib/domain/schedule/lead-time.ts';
+import { poolFindings } from '../../../lib/domain/schedule/feasibility.ts';
+import { dueness, rotationBound } from '../../../lib/domain/schedule/lead-time.ts';
 import { windowPeriods } from '../../../lib/domain/schedule/window.ts';
 import type { Duration, Instant } from '../../../lib/domain/time.ts';
 import { add, days, formatDay, hours, instant, latest, minutes, subtract, times } from '../../../lib/domain/time.ts';
 import { parseDate, wallTimeAt } from '../../../lib/domain/wall-clock.ts';
-import { aClaim, aPolicy, at } from '../../support/builders.ts';
+import { aClaim, aPolicy, aPool, at } from '../../support/builders.ts';
 import { runs } from '../../support/properties.ts';
 
 const start2026 = at('2026-01-01T00:00:00Z');
@@ -150,6 +151,7 @@ describe('dueness', () => {
   const wanted = fc.integer({ min: 1, max: 4 });
 
   it('is exactly the document’s rule for feasible claims where nothing is excluded and no clock changes (R3.2-01, D3-07)', () => {
+    const seen = { due: 0, early: 0 };
     fc.assert(
       fc.property(
         fc.array(entryIn(steadyZones), { minLength: 1, maxLength: 3 }),
@@ -166,12 +168,14 @@ describe('dueness', () => {
           const birth = periods.endless ? undefined : occurrenceAt(policy, life.created);
           const settled = birth === undefined || birth.end === 'never' || now >= birth.end;
           if (settled) expect(answer.due).toBe(now > plain);
+          if (settled) seen[answer.due ? 'due' : 'early']++;
           else if (answer.due) expect(now).toBeGreaterThan(plain);
           expect(answer.notices.filter(({ code }) => code !== 'WillExpireForcefully')).toEqual([]);
         },
       ),
       runs(1_000),
     );
+    expect(Math.min(seen.due, seen.early)).toBeGreaterThan(0);
   });
 
   it('leaves K starts before deadline − t_rot once a feasible claim is due, where nothing is excluded (R3.2-01, R3.2-13)', () => {
@@ -198,6 +202,63 @@ describe('dueness', () => {
       ),
       runs(500),
     );
+  });
+
+  it('begins at least K chances before deadline − t_rot, whatever clocks and exclusions do, or says so (R3.2-01, D3-07, D3-09)', () => {
+    let [kept, lost] = [0, 0];
+    fc.assert(
+      fc.property(plans, claims, wanted, (plan, life, minRotationChances) => {
+        const policy = aPolicy({ ...plan, minRotationChances });
+        const claim = aClaim('a', life);
+        const periods = windowPeriods(policy.windows, life.created);
+        if (periods.endless) return;
+        const ask = (now: Instant) => dueness(claim, policy, periods, now);
+        const bound = rotationBound(policy.surge, life.terminationGracePeriod);
+        const last = subtract(add(life.created, life.expireAfter), bound);
+        const chances = occurrencesBetween(policy, life.created, add(last, 1 as Duration))
+          .map(({ start }) => start)
+          .filter((start) => start > life.created && ask(start)?.due);
+        const codes = ask(life.created)?.notices.map(({ code }) => code) ?? [];
+        const told = ['ShortLead', 'ChancesLost', 'WillExpireForcefully'].some((code) => codes.includes(code));
+        if (!told) expect(chances.length).toBeGreaterThanOrEqual(minRotationChances);
+        if (told) lost++;
+        else kept++;
+      }),
+      runs(500),
+    );
+    expect(kept).toBeGreaterThan(0);
+    expect(lost).toBeGreaterThan(0);
+  });
+
+  it('of a pool without a fatal finding begins at least K chances before deadline − t_rot (R3.2-13, R3.2-23)', () => {
+    let feasible = 0;
+    fc.assert(
+      fc.property(
+        fc.array(entryIn(steadyZones), { minLength: 1, maxLength: 3 }),
+        claims,
+        wanted,
+        (windows, life, minRotationChances) => {
+          const policy = aPolicy({ windows, minRotationChances });
+          const pool = aPool();
+          const template = { ...pool.template, lifetime: { readable: true as const, ...life } };
+          const findings = poolFindings(policy, { ...pool, template }, [], life.created);
+          const periods = windowPeriods(windows, life.created);
+          if (periods.endless || findings.some(({ severity }) => severity === 'fatal')) return;
+          feasible++;
+          const claim = aClaim('a', life);
+          const last = subtract(
+            add(life.created, life.expireAfter),
+            rotationBound(policy.surge, life.terminationGracePeriod),
+          );
+          const chances = occurrencesBetween(policy, life.created, add(last, 1 as Duration)).filter(
+            ({ start }) => start > life.created && dueness(claim, policy, periods, start)?.due,
+          );
+          expect(chances.length).toBeGreaterThanOrEqual(minRotationChances);
+        },
+      ),
+      runs(500),
+    );
+    expect(feasible).toBeGreaterThan(0);
   });
 
   it('never ends once it has begun, and `from` is where it begins (D3-07, D3-09)', () => {

@@ -37,6 +37,22 @@ const membership: readonly [string, string, string, boolean][] = [
   ['PR-79', 'Sun 00:00-01:00 Asia/Tokyo', '2026-06-14T15:30:00Z', false],
   ['PR-82', 'Sun 02:00-04:00 America/Asuncion', '2026-06-14T04:59:59Z', false],
   ['PR-82', 'Sun 02:00-04:00 America/Asuncion', '2026-06-14T05:00:00Z', true],
+  ['a midnight that does not exist', 'Fri 00:00-02:00 Africa/Cairo', '2026-04-23T21:59:59Z', false],
+  ['a midnight that does not exist', 'Fri 00:00-02:00 Africa/Cairo', '2026-04-23T22:00:00Z', true],
+  ['a midnight that does not exist', 'Fri 00:00-02:00 Africa/Cairo', '2026-04-23T22:59:59Z', true],
+  ['a midnight that does not exist', 'Fri 00:00-02:00 Africa/Cairo', '2026-04-23T23:00:00Z', false],
+  ['an end at it', 'Thu 22:00-24:00 Africa/Cairo', '2026-04-23T21:59:59Z', true],
+  ['an end at it', 'Thu 22:00-24:00 Africa/Cairo', '2026-04-23T22:00:00Z', false],
+  ['across it', 'Thu 23:00-01:30 Africa/Cairo', '2026-04-23T22:29:59Z', true],
+  ['across it', 'Thu 23:00-01:30 Africa/Cairo', '2026-04-23T22:30:00Z', false],
+  ['across the skipped hour', 'Sat 22:00-04:00 America/New_York', '2026-03-08T07:59:59Z', true],
+  ['across the skipped hour', 'Sat 22:00-04:00 America/New_York', '2026-03-08T08:00:00Z', false],
+  ['across the repeated hour', 'Sat 22:00-01:30 America/New_York', '2026-11-01T06:29:59Z', true],
+  ['across the repeated hour', 'Sat 22:00-01:30 America/New_York', '2026-11-01T06:30:00Z', false],
+  ['into the repeated hour', 'Sun 01:30-04:00 America/New_York', '2026-11-01T05:29:59Z', false],
+  ['into the repeated hour', 'Sun 01:30-04:00 America/New_York', '2026-11-01T05:30:00Z', true],
+  ['an end in the skipped hour', 'Sun 01:00-02:30 America/New_York', '2026-03-08T06:59:59Z', true],
+  ['an end in the skipped hour', 'Sun 01:00-02:30 America/New_York', '2026-03-08T07:00:00Z', false],
   ['PR-83', 'Sun 01:00-03:00 Australia/Lord_Howe', '2026-04-04T13:59:59Z', false],
   ['PR-83', 'Sun 01:00-03:00 Australia/Lord_Howe', '2026-04-04T14:00:00Z', true],
   ['PR-83', 'Sun 01:00-03:00 Australia/Lord_Howe', '2026-04-04T16:29:59Z', true],
@@ -51,16 +67,48 @@ describe('membership (R3.1-01, R3.1-02, D3-01, D3-02, D3-03; PR-09, PR-11, PR-73
     expect(open(plan([text]), instant)).toBe(expected),
   );
 
-  describe('does not depend on the system clock (D3-08, PR-12)', () => {
-    afterEach(() => vi.useRealTimers());
-    it.each(['2026-01-15T00:00:00Z', '2026-07-15T00:00:00Z'])('with the clock at %s', (clock) => {
-      vi.useFakeTimers({ now: new Date(clock) });
-      // An exclusion long past makes plans that nothing has been kept for.
-      const fresh = [{ timezone: 'UTC', from: '2001-01-01', to: clock.slice(0, 10).replace('2026', '2001') }];
-      expect(membership.map(([, text, instant]) => open(plan([text], fresh), instant))).toEqual(
-        membership.map(([, , , expected]) => expected),
-      );
-    });
+  it('is that of any entry, each in its own zone (R3.1-01, R3.1-02)', () => {
+    const both = plan(['Wed 02:00-04:00 Asia/Tokyo', 'Tue 14:00-16:00 America/New_York']);
+    const instants = ['16:59:59', '17:00:00', '17:59:59', '18:59:59', '19:59:59', '20:00:00'];
+    expect(instants.map((time) => open(both, `2026-06-09T${time}Z`))).toEqual([false, true, true, true, true, false]);
+  });
+});
+
+describe('the system clock and the system zone do not matter (D3-08, PR-12)', () => {
+  const systemZone = process.env.TZ;
+  afterEach(() => {
+    vi.useRealTimers();
+    if (systemZone === undefined) delete process.env.TZ;
+    else process.env.TZ = systemZone;
+  });
+
+  /** Everything that the window engine tells, from modules that have kept nothing. */
+  async function told(): Promise<unknown> {
+    vi.resetModules();
+    const calendar = await import('../../../lib/domain/schedule/calendar.ts');
+    const { windowPeriods } = await import('../../../lib/domain/schedule/window.ts');
+    const plans = [...new Set(membership.map(([, text]) => text))].map((text) => plan([text]));
+    return {
+      membership: membership.map(([, text, instant]) => calendar.occurrenceAt(plan([text]), at(instant)) !== undefined),
+      occurrences: plans.map((of) =>
+        calendar.occurrencesBetween(of, at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')),
+      ),
+      periods: plans.map(({ windows }) => windowPeriods(windows, at('2026-06-10T00:00:00Z'))),
+    };
+  }
+
+  it.each([
+    ['2026-01-15T00:00:00Z', 'UTC'],
+    ['2026-07-15T00:00:00Z', 'UTC'],
+    ['2026-03-08T07:00:00Z', 'America/New_York'],
+    ['2026-11-01T05:30:00Z', 'Pacific/Apia'],
+  ])('with the clock at %s in %s (D3-08, PR-12)', async (clock, zone) => {
+    const expected = await told();
+    process.env.TZ = zone;
+    vi.useFakeTimers({ now: new Date(clock) });
+    const found = await told();
+    expect(found).toEqual(expected);
+    expect(found).toMatchObject({ membership: membership.map(([, , , expectedOpen]) => expectedOpen) });
   });
 });
 
@@ -68,6 +116,15 @@ describe('occurrences (D3-03, D3-04)', () => {
   it('a window over the repeated hour is one occurrence through both passes (D3-03)', () => {
     expect(list(plan(['Sun 01:15-01:45 America/New_York']), '2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z')).toEqual([
       '2026-11-01T05:15:00Z 2026-11-01T06:45:00Z',
+    ]);
+  });
+
+  it('entries that only the skipped hour keeps apart are one occurrence that night (D3-03, D3-04)', () => {
+    const apart = plan(['Sun 01:00-02:00 America/New_York', 'Sun 03:00-04:00 America/New_York']);
+    expect(list(apart, '2026-03-01T00:00:00Z', '2026-03-09T00:00:00Z')).toEqual([
+      '2026-03-01T06:00:00Z 2026-03-01T07:00:00Z',
+      '2026-03-01T08:00:00Z 2026-03-01T09:00:00Z',
+      '2026-03-08T06:00:00Z 2026-03-08T08:00:00Z',
     ]);
   });
 

@@ -145,6 +145,15 @@ describe('fatal findings', () => {
     expect(codes({ policy: aPolicy({ ageThreshold: lasting(age) }) })).toEqual(expected);
   });
 
+  it('an ageThreshold of zero is its own finding, whatever else the pool lacks (D4-03, R3.2-25, R3.2-41)', () => {
+    const policy = aPolicy({ ageThreshold: zero });
+    // No whole period fits before the deadline, and no number of starts could do.
+    expect(codes({ policy, pool: aPoolLiving(hours(90)), claims: claims(1) })).toEqual(['fatal OverrideNonPositive']);
+    expect(codes({ policy, claims: claims(3) })).toEqual(['fatal OverrideNonPositive']);
+    // Auto, A = 0.
+    expect(codes({ pool: aPoolLiving(lasting('193h17m')), claims: claims(3) })).toEqual(['fatal ANonPositive']);
+  });
+
   it('G is what a claim really has (R3.2-25)', () => {
     const given = (age: string) => schedule(aPolicy({ ageThreshold: lasting(age) }), aPool())?.guaranteedChances;
     expect(['142h43m', '142h43m1s', '238h43m', '238h43m1s', '9000h'].map(given)).toEqual([2, 1, 1, 0, 0]);
@@ -324,6 +333,23 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
     );
   });
 
+  it('names what the claim that comes closest is short of, the first of equals (R3.2-30)', () => {
+    const pool = limited({ cpu: '10', memory: '40Gi' }, { cpu: '9', memory: '40Gi' });
+    expect(message({ pool, claims: [large, small] }, 'NoHeadroom')).toContain(
+      'smallest of the pool: cpu needs 2, 1 of 10 are left, memory needs 8Gi, 0 of 40Gi are left; raise',
+    );
+    const [other, same] = [
+      aClaim('o', { capacity: amounts({ cpu: '3' }) }),
+      aClaim('s', { capacity: amounts({ cpu: '2', pods: '1' }) }),
+    ];
+    const both = limited({ cpu: '1', pods: '0' }, {});
+    // Both lack two units: the first one is described.
+    expect(message({ pool: both, claims: [other, same] }, 'NoHeadroom')).toContain(': cpu needs 3, 1 of 1 are left;');
+    expect(message({ pool: both, claims: [same, other] }, 'NoHeadroom')).toContain(
+      ': cpu needs 2, 1 of 1 are left, pods needs 1, 0 of 0 are left;',
+    );
+  });
+
   it('is not judged without any claim, or before one is launched (R3.2-30)', () => {
     const pool = limited({ cpu: '0' }, {});
     const { capacity: _, ...launching } = large;
@@ -331,7 +357,7 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
     expect(codes({ pool, claims: [launching] })).toEqual([]);
   });
 
-  it('a node on reserved capacity cannot surge with the capacity type pinned (D4-03)', () => {
+  it('a node on reserved capacity cannot surge with the capacity type pinned (D4-03, PR-61)', () => {
     const reserved = aClaim('r', { meta: { labels: { 'karpenter.sh/capacity-type': 'reserved' } } });
     const byRequirement = aClaim('q', {
       requirements: [{ key: 'karpenter.sh/capacity-type', operator: 'In', values: ['reserved'] }],
@@ -342,6 +368,16 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
     expect(codes({ claims: [large, reserved] })).toEqual(['warn ReservedPinned']);
     expect(codes({ claims: [byRequirement] })).toEqual(['warn ReservedPinned']);
     expect(codes({ claims: [flexible, large] })).toEqual([]);
+    const labelled = aClaim('l', {
+      meta: { labels: { 'karpenter.sh/capacity-type': 'spot' } },
+      requirements: [{ key: 'karpenter.sh/capacity-type', operator: 'In', values: ['reserved'] }],
+    });
+    const unlike = [
+      { key: 'karpenter.sh/capacity-type', operator: 'In' as const, values: [] },
+      { key: 'karpenter.sh/capacity-type', operator: 'NotIn' as const, values: ['reserved'] },
+      { key: 'example.com/capacity-type', operator: 'In' as const, values: ['reserved'] },
+    ].map((requirement, i) => aClaim(`u${i}`, { requirements: [requirement] }));
+    expect(codes({ claims: [labelled, ...unlike] })).toEqual([]);
     const policy = aPolicy({
       surge: { matchNodeRequirements: { required: ['topology.kubernetes.io/zone'], preferred: [] } },
     });
@@ -363,4 +399,135 @@ describe('opted out (D4-03, PR-53)', () => {
       'warn PoolOptedOut',
     ]);
   });
+});
+
+describe('every finding says the numbers compared and what to change (D4-01)', () => {
+  const reservedClaims = (count: number) =>
+    claims(count).map((claim) => ({
+      ...claim,
+      meta: { ...claim.meta, labels: { 'karpenter.sh/capacity-type': 'reserved' } },
+    }));
+  const full = aPoolLiving(days(14), hours(1), {
+    limits: amounts({ cpu: '8', memory: '40Gi', nodes: '2' }),
+    used: amounts({ cpu: '6', memory: '32Gi', nodes: '2' }),
+  });
+  const daily = entries('daily 00:00-01:00 UTC', 'daily 01:35-02:00 UTC');
+
+  it.each<[string, Case, string]>([
+    [
+      'NoWindows',
+      { policy: aPolicy({ windows: [] }) },
+      'the maintenance windows never open (P = 0): nothing can be rotated; add an entry to maintenanceWindows',
+    ],
+    [
+      'KBelowOne',
+      { policy: aPolicy({ minRotationChances: 0 }) },
+      'minRotationChances 0 is below 1: set it to 2 or more',
+    ],
+    [
+      'KBelowTwo',
+      { policy: aPolicy({ minRotationChances: 1 }) },
+      'minRotationChances is 1: a node has no second chance when a window is missed; set it to 2 or more',
+    ],
+    [
+      'ANonPositive',
+      { pool: aPoolLiving(hours(100)) },
+      "expireAfter 100h leaves no room for K·P + t_rot = 2 × 96h + 1h17m = 193h17m (A = -93h17m): raise E (expireAfter in the NodePool's template), add windows or days, or lower K (minRotationChances)",
+    ],
+    [
+      'AVeryAggressive',
+      { pool: aPoolLiving(hours(200)) },
+      'nodes are rotated from an age of 6h43m, less than one window period 96h: raise expireAfter or add windows, or every node goes at its first window',
+    ],
+    [
+      'OverrideNonPositive',
+      { policy: aPolicy({ ageThreshold: zero }) },
+      'ageThreshold 0s is not above 0: every node would be due at once; raise it or use auto',
+    ],
+    [
+      'OverrideGBelowOne',
+      { policy: aPolicy({ ageThreshold: hours(330) }) },
+      'ageThreshold 330h guarantees no chance before the deadline (G = floor((336h − 1h17m − 330h) / 96h) = 0): lower ageThreshold, use auto, raise expireAfter or add windows',
+    ],
+    [
+      'OverrideGBelowK',
+      { policy: aPolicy({ ageThreshold: hours(200) }) },
+      'ageThreshold 200h guarantees fewer chances than minRotationChances 2 (G = floor((336h − 1h17m − 200h) / 96h) = 1): lower ageThreshold, use auto, raise expireAfter or add windows',
+    ],
+    [
+      'HardCapExceeded',
+      { pool: aPoolLiving(hours(500), hours(5)) },
+      'expireAfter 500h + terminationGracePeriod 5h exceeds the 21 days (504h) that EKS Auto Mode allows: lower one of them',
+    ],
+    [
+      'HardCapExceeded',
+      { pool: withoutGrace(hours(500)) },
+      'expireAfter 500h + terminationGracePeriod 24h (unset counts as 24h) exceeds the 21 days (504h) that EKS Auto Mode allows: lower one of them',
+    ],
+    [
+      'TGPUnset',
+      { pool: withoutGrace(days(14)) },
+      'the template has no terminationGracePeriod: a drain may last without bound, and 1h is assumed for deadlines; set it',
+    ],
+    [
+      'RetryBackoffShort',
+      { policy: aPolicy({ surge: { retryBackoff: minutes(5) } }) },
+      'retryBackoff 5m is below readyTimeout 15m: a retry comes faster than an attempt may take; raise retryBackoff',
+    ],
+    [
+      'ReadyTimeoutShort',
+      { policy: aPolicy({ surge: { readyTimeout: lasting('59s') } }) },
+      'readyTimeout 59s is below 1m, the time between two looks: no node can be ready in it; raise it',
+    ],
+    [
+      'DrainEstimateAboveTGP',
+      { policy: aPolicy({ surge: { drainEstimate: hours(2) } }) },
+      'drainEstimate 2h exceeds terminationGracePeriod 1h and is clamped to it: lower it or raise terminationGracePeriod',
+    ],
+    [
+      'ProvisioningEstimateAboveReadyTimeout',
+      { policy: aPolicy({ surge: { provisioningEstimate: minutes(20) } }) },
+      'provisioningEstimate 20m exceeds readyTimeout 15m and is clamped to it: lower it or raise readyTimeout',
+    ],
+    [
+      'ZoneNotPinned',
+      { policy: aPolicy({ surge: { matchNodeRequirements: { required: [], preferred: [] } } }) },
+      'matchNodeRequirements.required does not name topology.kubernetes.io/zone: Pods with zonal volumes may be left without a node in their zone; add it',
+    ],
+    [
+      'ThroughputBelowArrival',
+      { claims: claims(15) },
+      '15 nodes come due at 15 × 96h / 142h43m per window period, more than the 10 that can start in one occurrence: widen or add windows, or raise expireAfter',
+    ],
+    [
+      'ThroughputBurstShortfall',
+      { claims: claims(21) },
+      '21 nodes with one shared deadline need more than the K·C = 2 × 10 = 20 starts before it: widen or add windows, or spread the ages of the nodes',
+    ],
+    [
+      'RotationSpansNextWindow',
+      { policy: aPolicy({ windows: daily, surge: { cooldownAfter: minutes(21) } }), claims: claims(1) },
+      'a rotation and its cooldown (36m) outlast the shortest gap between windows (35m): adjacent occurrences do not each hold 1 starts; join the windows or move them apart',
+    ],
+    [
+      'ReservedPinned',
+      { claims: [...reservedClaims(3), aClaim('x')] },
+      '3 of 4 nodes run on reserved capacity (c0, c1, c2) and karpenter.sh/capacity-type is a required key: their replacement needs the very reservation that they hold; move the key to matchNodeRequirements.preferred',
+    ],
+    [
+      'ReservedPinned',
+      { claims: reservedClaims(4) },
+      '4 of 4 nodes run on reserved capacity (c0, c1, c2, …) and karpenter.sh/capacity-type is a required key: their replacement needs the very reservation that they hold; move the key to matchNodeRequirements.preferred',
+    ],
+    [
+      'NoHeadroom',
+      { pool: full, claims: claims(1) },
+      'spec.limits leave no room for another node, not even the smallest of the pool: cpu needs 4, 2 of 8 are left, memory needs 16Gi, 8Gi of 40Gi are left, nodes needs 1, 0 of 2 are left; raise the limits or no surge is possible',
+    ],
+    [
+      'PoolOptedOut',
+      { claims: claims(2), optedOut: ['c0', 'c1'] },
+      'all 2 nodes of the pool are opted out by their operator (karpenter.sh/do-not-disrupt): nothing is rotated and all expire by force; remove the annotation where it is not meant',
+    ],
+  ])('%s (D4-01, D4-03)', (code, of, expected) => expect(message(of, code)).toBe(expected));
 });

@@ -311,6 +311,70 @@ describe('a claim whose life is shorter than its lead time', () => {
   });
 });
 
+describe('every notice says the numbers compared and what to change (D4-01)', () => {
+  const messages = (answer: Dueness): string[] => answer.notices.map(({ code, message }) => `${code}: ${message}`);
+  const twoSaturdays = aClaim('a', { created: born, expireAfter: days(28) });
+
+  it('ShortLead (R3.2-50, D4-01)', () => {
+    expect(messages(ask(aClaim('b', { created: born, expireAfter: hours(100) }), policy, born))).toEqual([
+      "ShortLead: its expireAfter 100h is no longer than its lead time K·P + t_rot = 2 × 96h + 1h17m = 193h17m: it is rotated at the first opportunity and may have fewer chances than wanted; raise expireAfter in the NodePool's template, add windows or lower minRotationChances",
+    ]);
+  });
+
+  it('ChancesLost to exclusions, those in its life only (D3-07, D4-01)', () => {
+    // The last start in time is 28 June 22:43Z; the claim was born on 1 June.
+    const losing = excluding(
+      weekly,
+      ['2026-05-31', '2026-05-31', 'before'],
+      ['2026-06-06', '2026-06-20', 'sale'],
+      ['2026-06-28', '2026-06-28'],
+      ['2026-06-29', '2026-06-29', 'after'],
+    );
+    expect(messages(ask(twoSaturdays, losing, born))).toEqual([
+      'ChancesLost: 1 of the 2 wanted chances lie before 2026-06-28T22:43:00Z, the last start in time for its deadline; the others are lost to the exclusions 2026-06-06 to 2026-06-20 (sale), 2026-06-28 to 2026-06-28: shorten the exclusions, add windows, or raise expireAfter',
+    ]);
+  });
+
+  it('an exclusion counts where it touches the last start in time (D3-07)', () => {
+    const midnight = aClaim('a', { created: at('2026-06-01T01:17:00Z'), expireAfter: days(28) });
+    const at29 = excluding(weekly, ['2026-06-06', '2026-06-20'], ['2026-06-29', '2026-06-29']);
+    const at30 = excluding(weekly, ['2026-06-06', '2026-06-20'], ['2026-06-30', '2026-06-30']);
+    expect(messages(ask(midnight, at29, born))[0]).toContain('2026-06-29 to 2026-06-29: shorten');
+    expect(messages(ask(midnight, at30, born))[0]).toContain('2026-06-06 to 2026-06-20: shorten');
+  });
+
+  it('ChancesLost to changes of the clocks (D3-07, D4-01)', () => {
+    const skipped = aPolicy({ windows: entries('Sun 02:15-02:45 America/New_York') });
+    // Born after the window of 1 March; that of 8 March never opens.
+    const across = aClaim('b', { created: at('2026-03-01T12:00:00Z'), expireAfter: lasting('338h') });
+    expect(messages(ask(across, skipped, at('2026-03-02T00:00:00Z')))).toEqual([
+      'ChancesLost: 1 of the 2 wanted chances lie before 2026-03-15T12:43:00Z, the last start in time for its deadline; the others are lost to changes of the clocks: shorten the exclusions, add windows, or raise expireAfter',
+    ]);
+    // A short life is its own explanation.
+    const short = aClaim('b', { created: at('2026-03-01T12:00:00Z'), expireAfter: lasting('337h17m') });
+    expect(codes(ask(short, skipped, at('2026-03-02T00:00:00Z')))).toEqual(['ShortLead']);
+  });
+
+  it('WillExpireForcefully, with and without exclusions (D4-01, D4-03)', () => {
+    const text = (considered: string) =>
+      `WillExpireForcefully: no maintenance window is left in which its rotation (up to 1h17m) could end before its deadline 2026-06-29T00:00:00Z${considered}: Karpenter will expire it by force; open a window, shorten the exclusions, or rotate it by a manual run`;
+    const late = at('2026-06-28T23:00:00Z');
+    expect(messages(ask(twoSaturdays, weekly, late))).toEqual([text('')]);
+    const closed = excluding(weekly, ['2026-06-01', '2026-06-30', 'moving']);
+    expect(messages(ask(twoSaturdays, closed, born))).toEqual([
+      text(', the exclusions 2026-06-01 to 2026-06-30 (moving) considered'),
+    ]);
+  });
+
+  it('WillExpireForcefully for an opted-out claim (D4-01, PR-104)', () => {
+    expect(optedOutWithoutChance(claim, ask(claim, policy, at('2026-06-13T00:00:00Z')))?.message).toBe(
+      'it is opted out by its operator (karpenter.sh/do-not-disrupt) and no maintenance window opens in time before its deadline 2026-06-15T00:00:00Z: remove the annotation or replace the node by hand before then',
+    );
+    const endless = aClaim('n', { expireAfter: 'Never' });
+    expect(optedOutWithoutChance(endless, ask(endless, aPolicy({ windows: [] }), born))).toBeUndefined();
+  });
+});
+
 describe('odd claims and policies do not stop a tick', () => {
   it.each([
     ['a life of 292 years', lasting('2562047h')],
