@@ -13,9 +13,14 @@ import { isOptedOut } from './protect.ts';
 
 const warn = (code: string, message: string): Notice => ({ code, severity: 'warn', message });
 
-/** @design D11-03, D4-01, D4-03 */
+/**
+ * On a retired cluster only what became of its rotation: the warnings are ours, too, and have to go.
+ *
+ * @design D11-03, D4-01, D4-03, D9-03
+ */
 export function poolNotices(view: PoolView): readonly Notice[] {
-  return [...stateNotices(view), ...governedNotices(view)];
+  const notices = [...stateNotices(view), ...governedNotices(view)];
+  return view.snapshot.retired ? notices.filter(({ code }) => code === 'GovernanceLost') : notices;
 }
 
 /** Claims that their operator has taken out, by name. */

@@ -32,7 +32,7 @@ export function withWarnings(view: PoolView, intended: Decision, silent: boolean
     ? []
     : decision.notices.filter((notice) => notice.severity === 'info' && notice.claim === undefined);
   const infoEvents = normal.map((notice) => event('Normal', notice.code, notice.message, target));
-  const claims = silent ? [] : claimWarnings(view, decision.notices);
+  const claims = claimWarnings(view, silent ? [] : decision.notices);
   if (!change) return { ...decision, actions: [...decision.actions, ...infoEvents, ...claims] };
   const events = change.begun.map((notice) => event('Warning', notice.code, notice.message, target));
   const index = decision.actions.findLastIndex(

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Move, Scenario } from '../support/scenario.ts';
 import { became, claimsOf, expectSameEndAfterEveryCrash, inFlight, nodeNow, tell, when } from '../support/scenario.ts';
+import { stateOf } from '../support/story.ts';
 
 let candidate = { claim: '', node: '' };
 const retire = (at: Move['when']): Move => ({
@@ -45,6 +46,22 @@ it('a drain under way in a retired cluster is followed to its end (D6-01, D9-03)
     leftovers: [],
   });
   expect(nodeNow(told, candidate.node)).toBe('gone');
+});
+
+it('a warning given before goes with the cluster, and no other is given (D9-03, D11-03)', async () => {
+  const told = await tell({
+    minutes: 4,
+    arrange: (stage) => void stage.world.store.patch({ kind: 'NodePool', name: 'api' }, { spec: { replicas: 2 } }),
+    moves: [
+      {
+        when: ({ world }) => stateOf(world).warnings === 'StaticNodePool',
+        make: (stage) => void Object.assign(stage, { retired: true }),
+      },
+    ],
+  });
+  expect(told.movesLeft).toBe(0);
+  expect(became(told).events).toEqual(['Warning StaticNodePool NodePool/api']);
+  expect(stateOf(told.world)).toEqual({});
 });
 
 it('whatever action the process dies before (D9-03, R3.8-04)', async () => {
