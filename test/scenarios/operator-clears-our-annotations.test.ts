@@ -11,6 +11,7 @@ import {
   tell,
   when,
 } from '../support/scenario.ts';
+import { stateOf } from '../support/story.ts';
 
 const nodeMarks = {
   'karpenter.sh/do-not-disrupt': null,
@@ -62,6 +63,30 @@ it('marks that an operator wipes off node and claim are back at the next tick, a
   });
   expect(nodeNow(told, old.node)).toBe('gone');
   expect(claimsOf(told)).toHaveLength(2);
+});
+
+it('wiped off the pool, too, the attempt is forgotten and a new one takes over its placeholder and its node (D6-03, D5-05, D8-06)', async () => {
+  const told = await tell({
+    minutes: 10,
+    moves: [
+      {
+        when: when.waiting(),
+        after: 20,
+        make: (stage) => {
+          clear(stage);
+          const ours = Object.keys(stateOf(stage.world)).map((key) => [`noderotation.io/${key}`, null] as const);
+          annotates(stage, 'NodePool', 'api', Object.fromEntries(ours));
+        },
+      },
+    ],
+  });
+  expect(became(told)).toMatchObject({
+    course: ['start', 'awaitSurge', 'handOver', 'finish'],
+    rows: ['started', 'started', 'draining', 'completed'],
+    leftovers: [],
+  });
+  expect(new Set(told.table.wire().map((row) => row.claim))).toEqual(new Set([old.claim]));
+  expect(told.claimsMade).toHaveLength(1);
 });
 
 it('whatever action the process dies before (D7-01, R3.8-04)', async () => {

@@ -2,12 +2,12 @@
  * What people and the cloud do in a story, in one line each, and what is read off objects afterwards.
  */
 import type { Duration } from '../../lib/domain/time.ts';
-import { days } from '../../lib/domain/time.ts';
+import { days, minutes, subtract } from '../../lib/domain/time.ts';
 import { forbidden } from '../../lib/simulator/api-status.ts';
 import type { Fleet, FleetApp } from '../../lib/simulator/fleet.ts';
 import { kindOf } from '../../lib/simulator/kinds.ts';
 import type { ClaimObject, KubeObject, NodeObject, PodObject, Strings } from '../../lib/simulator/kube-object.ts';
-import { createdAt, withCondition } from '../../lib/simulator/kube-object.ts';
+import { createdAt, stamp, withCondition } from '../../lib/simulator/kube-object.ts';
 import { disruptedTaint } from '../../lib/simulator/node-claims.ts';
 import type { World } from '../../lib/simulator/world.ts';
 import type { Stage } from './scenario.ts';
@@ -59,6 +59,13 @@ export function graceOfOldest({ world }: Scene, grace: string | undefined): void
   const [oldest] = world.store.all<ClaimObject>('NodeClaim').toSorted((a, b) => createdAt(a) - createdAt(b));
   if (!oldest) throw new Error('there is no NodeClaim');
   world.store.update(oldest, { spec: { ...oldest.spec, terminationGracePeriod: grace } });
+}
+
+/** The drain of the rotation in flight becomes an hour older: for stories that are told too often to wait it out. */
+export function drainsForAnHour(stage: Stage): void {
+  const claim = claimObject(stage, inFlight(stage).claim);
+  if (!claim) throw new Error('there is no drain');
+  stage.world.store.update(claim, { metadata: { deletionTimestamp: stamp(subtract(stage.world.now, minutes(62))) } });
 }
 
 /** Karpenter's own disruption takes a node: first the taint and the condition, the delete two seconds later. */
