@@ -3,6 +3,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Duration } from '../domain/time.ts';
+import { exitCodes } from './failure.ts';
 
 export interface Interruption {
   readonly requested: boolean;
@@ -16,9 +17,10 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 
 export function watchInterruption(): Interruption {
   const controller = new AbortController();
+  // The listener stays until the end: libraries that restore the terminal end the process when nobody else listens.
   const onSignal = (): void => {
+    if (controller.signal.aborted) process.exit(exitCodes.notAsItShouldBe);
     controller.abort();
-    release();
   };
   const release = (): void => {
     for (const signal of signals) process.off(signal, onSignal);
