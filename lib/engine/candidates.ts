@@ -119,13 +119,8 @@ function firstDisqualifier(
       backoffUntil,
     );
   }
-  if (due.from === null && due.deadline === 'never') return no('NoDeadline', 'it never expires');
-  if (!due.due)
-    return no(
-      'NotDue',
-      due.from === null ? 'it is not due' : `it is due from ${formatInstant(due.from)}`,
-      due.from ?? undefined,
-    );
+  if (due.from === null) return no('NoDeadline', 'it never expires');
+  if (!due.due) return no('NotDue', `it is due from ${formatInstant(due.from)}`, due.from);
   return undefined;
 }
 

@@ -135,7 +135,7 @@ describe('a claim', () => {
     ],
   ] as const)('says why not, and until when (D6-05): %#', (claim, node, expected) => {
     const nodes = node === null ? [] : [aNodeOf(claim, node)];
-    expect(assess(viewing([claim], { nodes }), policy)[0]?.disqualifier).toEqual(expected);
+    expect(assess(viewing([claim], { nodes }), policy)[0]?.disqualifier).toStrictEqual(expected);
   });
 
   it('without a node yet says so (D6-05)', () => {
@@ -144,6 +144,12 @@ describe('a claim', () => {
       code: 'NoNode',
       message: 'it has no node yet',
     });
+  });
+
+  it('that never expires waits for its age under an explicit ageThreshold (R3.2-19, D6-05)', () => {
+    const byAge = aPolicy({ ageThreshold: days(30) });
+    const [assessed] = assess(viewing([due('a', { expireAfter: 'Never' })]), byAge);
+    expect(assessed?.disqualifier).toMatchObject({ code: 'NotDue', until: at('2026-06-29T17:00:00Z') });
   });
 
   it('that never expires has its turn under an explicit ageThreshold, after all others (R3.2-18, R3.2-19, D6-05)', () => {
@@ -214,6 +220,12 @@ describe('the order', () => {
     ];
     const later = due('later', { created: at('2026-05-30T18:00:00Z'), expireAfter: days(15) });
     expect(names([later, ...twins, old, young])).toEqual(['young', 'old', 'a', 'b', 'later']);
+  });
+
+  it('of one deadline is by age before name, and holds candidates only (R3.2-07)', () => {
+    const older = due('z', { created: at('2026-05-30T17:00:00Z'), expireAfter: days(14) });
+    const younger = due('a', { created: at('2026-05-31T17:00:00Z'), expireAfter: days(13) });
+    expect(names([younger, aClaim('young', { created: at('2026-06-08T00:00:00Z') }), older])).toEqual(['z', 'a']);
   });
 
   it('puts a claim whose failure the API would not take down last (D6-05)', () => {

@@ -143,15 +143,11 @@ export function closedBy(exclusion: RotationPolicy['exclusions'][number]): Close
 function occurrencesIn(calendar: Calendar, from: Instant, to: Instant): readonly Occurrence[] {
   if (to <= from) return [];
   const first = occurrenceAround(calendar, from);
-  const later = [...startsAfter(calendar, from, to)].filter(({ start }) => start !== first?.start);
+  const later = [...startsAfter(calendar, from, to)];
   return first === undefined ? later : [first, ...later];
 }
 
 function* startsAfter(calendar: Calendar, after: Instant, before: Instant): Generator<Occurrence> {
-  if (calendar.always !== undefined) {
-    yield* calendar.always.filter(({ start }) => start > after && start < before);
-    return;
-  }
   for (let block = blockOf(after); block * blockLength < before; block++) {
     for (const occurrence of occurrencesOf(calendar, block)) {
       if (occurrence.start > after && occurrence.start < before) yield occurrence;

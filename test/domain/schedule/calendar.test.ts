@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Exclusion } from '../../../lib/domain/policy/rotation-policy.ts';
 import type { Occurrence, WindowPlan } from '../../../lib/domain/schedule/calendar.ts';
-import { beginning, nextOccurrence, occurrenceAt, occurrencesBetween } from '../../../lib/domain/schedule/calendar.ts';
+import {
+  beginning,
+  calendarOf,
+  closedBy,
+  countStarts,
+  nextOccurrence,
+  occurrenceAround,
+  occurrenceAt,
+  occurrencesBetween,
+} from '../../../lib/domain/schedule/calendar.ts';
 import { formatInstant } from '../../../lib/domain/time.ts';
 import { at } from '../../support/builders.ts';
 import { entries } from './entries.ts';
@@ -172,6 +181,14 @@ describe('occurrences (D3-03, D3-04)', () => {
     );
   });
 
+  it('days are listed once each, whatever the calendar keeps of them (D3-04)', () => {
+    const midnight = plan(['daily 00:00-01:00 UTC']);
+    const days = Array.from({ length: 40 }, (_, i) => new Date(Date.UTC(2026, 5, 1 + i)).toISOString().slice(0, 10));
+    const expected = days.map((day) => `${day}T00:00:00Z ${day}T01:00:00Z`);
+    expect(list(midnight, '2026-06-01T00:00:00Z', '2026-07-11T00:00:00Z')).toEqual(expected);
+    expect(days.map((day) => open(midnight, `${day}T00:00:00Z`))).toEqual(days.map(() => true));
+  });
+
   it('the next occurrence starts after the instant, not at it (R3.1-03)', () => {
     const tokyo = plan(['Wed,Sat 02:00-06:00 Asia/Tokyo']);
     expect(shown(nextOccurrence(tokyo, at('2026-06-09T16:59:59Z')) as Occurrence)).toBe(
@@ -209,6 +226,9 @@ describe('a union that never closes (D3-02, R3.1-11)', () => {
       '2026-12-27T05:00:00Z never',
     ]);
     expect(open(holidays, '2026-12-25T05:00:00Z')).toBe(false);
+    expect(open(holidays, '2026-12-27T04:59:59.999Z')).toBe(false);
+    expect(open(holidays, '2026-12-27T05:00:00Z')).toBe(true);
+    expect(nextOccurrence(holidays, at('2026-12-27T05:00:00Z'))).toBeUndefined();
     expect(shown(nextOccurrence(holidays, at('2026-12-25T05:00:00Z')) as Occurrence)).toBe(
       '2026-12-27T05:00:00Z never',
     );
@@ -232,7 +252,78 @@ describe('a union that never closes (D3-02, R3.1-11)', () => {
   });
 });
 
+describe('a union that never closes though some combination of offsets would let it (D3-05)', () => {
+  // Chicago changes its clocks an hour after New York. In that hour alone the two leave a gap on Wednesdays, and it is
+  // a Sunday.
+  const seamless = plan([
+    'Mon,Tue,Thu,Fri,Sat,Sun 00:00-24:00 UTC',
+    'Tue 19:00-07:00 America/New_York',
+    'Wed 06:00-19:00 America/Chicago',
+  ]);
+
+  it('is open at every instant, in one occurrence (D3-05)', () => {
+    for (const text of ['2026-06-10T11:30:00Z', '2026-03-11T11:00:00Z', '2026-12-02T12:00:00Z']) {
+      expect(occurrenceAt(seamless, at(text))).toEqual({ start: beginning, end: 'never' });
+    }
+    expect(occurrencesBetween(seamless, at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z'))).toEqual([
+      { start: beginning, end: 'never' },
+    ]);
+    expect(nextOccurrence(seamless, at('2026-06-10T00:00:00Z'))).toBeUndefined();
+  });
+});
+
+describe('what is kept of a calendar (D3-08)', () => {
+  const now = at('2026-06-10T00:00:00Z');
+  const ask = (day: number) => calendarOf(plan([`Mon 00:00-01:00 UTC`], [exclusionOn(day)]), now);
+  const exclusionOn = (day: number): Exclusion => {
+    const date = new Date(Date.UTC(2030, 0, 1 + day)).toISOString().slice(0, 10);
+    return { timezone: 'UTC', from: date, to: date };
+  };
+
+  it('is found again by content, for the latest 64 plans (D3-08)', () => {
+    const first = ask(0);
+    for (let day = 1; day < 64; day++) ask(day);
+    expect(ask(0)).toBe(first);
+    for (let day = 64; day < 128; day++) ask(day);
+    expect(ask(0)).not.toBe(first);
+  });
+
+  it('is what has been looked at, once (D3-08)', () => {
+    const calendar = ask(500);
+    const before = occurrenceAround(calendar, at('2026-06-08T00:30:00Z'));
+    expect(occurrenceAround(calendar, at('2026-06-08T00:30:00Z'))).toBe(before);
+    expect(calendar.blocks.size).toBe(1);
+  });
+
+  it('is let go of when it is much (D3-08)', () => {
+    const calendar = ask(501);
+    for (let year = 1970; year < 2030; year++)
+      countStarts(calendar, at(`${year}-01-01T00:00:00Z`), at(`${year + 1}-01-01T00:00:00Z`));
+    expect(calendar.blocks.size).toBeGreaterThan(0);
+    expect(calendar.blocks.size).toBeLessThanOrEqual(1_024);
+  });
+});
+
 describe('exclusions (D3-06)', () => {
+  it.each([
+    ['2026-06-10', '2026-06-10', '2026-06-10T00:00:00Z 2026-06-11T00:00:00Z'],
+    ['2026-06-10', '2026-06-09', 'nothing'],
+    ['2026-06-31', '2026-07-01', 'nothing'],
+    ['2026-06-10', '2026-06-31', 'nothing'],
+    ['soon', 'later', 'nothing'],
+  ])('from %s to %s close %s (D3-06)', (from, to, expected) => {
+    const closed = closedBy({ timezone: 'UTC', from, to });
+    expect(closed === undefined ? 'nothing' : shown(closed)).toBe(expected);
+  });
+
+  it('leave nothing of an occurrence that ends with the last of their days (D3-06)', () => {
+    const evening = plan(['daily 22:00-24:00 UTC'], [{ timezone: 'UTC', from: '2026-06-10', to: '2026-06-10' }]);
+    expect(list(evening, '2026-06-09T12:00:00Z', '2026-06-12T00:00:00Z')).toEqual([
+      '2026-06-09T22:00:00Z 2026-06-10T00:00:00Z',
+      '2026-06-11T22:00:00Z 2026-06-12T00:00:00Z',
+    ]);
+  });
+
   const yearEnd: Exclusion = { timezone: 'Asia/Tokyo', from: '2026-12-29', to: '2027-01-04', reason: 'year end' };
 
   it('remove whole days of their zone, both ends included (D3-06)', () => {

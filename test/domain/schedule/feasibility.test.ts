@@ -197,6 +197,12 @@ describe('warnings about lifetimes', () => {
     expect(codes({ pool, policy: aPolicy({ ageThreshold: zero }) })).toEqual(['fatal OverrideNonPositive']);
   });
 
+  it('a template without a grace has none in its schedule (R3.2-14, D4-02)', () => {
+    const numbers = schedule(aPolicy(), withoutGrace(days(14)));
+    expect(numbers).toMatchObject({ rotationBound: lasting('1h17m'), rotationEstimate: minutes(15) });
+    expect('terminationGracePeriod' in (numbers ?? {})).toBe(false);
+  });
+
   it('an unreadable template has no schedule; what does not depend on it is still found (D5-06)', () => {
     const unreadable = aPool();
     const pool = {
@@ -331,6 +337,14 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
     expect(message({ pool: limited({ cpu: '10' }, { cpu: '8001m' }), claims: [large, small] }, 'NoHeadroom')).toContain(
       'cpu needs 2, 1999m of 10 are left',
     );
+  });
+
+  it.each([
+    ['ephemeral-storage', '10Gi', 'ephemeral-storage needs 20Gi, 10Gi of 10Gi are left'],
+    ['example.com/tapes', '1', 'example.com/tapes needs 2, 1 of 1 are left'],
+  ])('spells %s as people do (R3.2-30)', (name, limit, expected) => {
+    const claim = aClaim('a', { capacity: amounts({ 'ephemeral-storage': '20Gi', 'example.com/tapes': '2' }) });
+    expect(message({ pool: limited({ [name]: limit }, {}), claims: [claim] }, 'NoHeadroom')).toContain(expected);
   });
 
   it('names what the claim that comes closest is short of, the first of equals (R3.2-30)', () => {

@@ -101,6 +101,12 @@ describe('due in auto mode', () => {
     });
   });
 
+  it('a claim that never expires is not due either once its first window has closed, and has no chance without windows (R3.2-18)', () => {
+    const inWindow = aClaim('b', { created: at('2026-06-06T03:00:00Z'), expireAfter: 'Never' });
+    expect(ask(inWindow, weekly, at('2026-06-07T00:00:00Z'))).toMatchObject({ from: null, due: false });
+    expect(ask(inWindow, aPolicy({ windows: [] }), born)).toMatchObject({ from: null, due: false, laterChances: 0 });
+  });
+
   it('an unreadable lifetime has no answer (D5-06, PR-119)', () => {
     const unreadable = aClaim('b', {
       lifetime: { readable: false, unreadable: [{ path: 'spec.expireAfter', text: '30d', problem: 'no duration' }] },
@@ -134,6 +140,30 @@ describe('chances that exclusions take (D3-07)', () => {
     const kth = at('2026-06-13T02:00:00Z');
     expect(ask(old, policyWithFreeze, (kth - 1) as Instant)).toMatchObject({ due: false, from: kth, notices: [] });
     expect(ask(old, policyWithFreeze, kth)).toMatchObject({ due: true, from: kth, laterChances: 1, notices: [] });
+  });
+
+  it('the K-th chance from the end counts inclusively where it is the plain instant itself (D3-07)', () => {
+    // The last start in time is Saturday 20 June 02:00, an opening; it is excluded, so that of 13 June is the last one.
+    const exact = aClaim('a', { created: born, expireAfter: (days(19) + lasting('3h17m')) as never });
+    const saturday = excluding({ ...weekly, minRotationChances: 1 }, ['2026-06-20', '2026-06-20']);
+    const plain = at('2026-06-13T02:00:00Z');
+    expect(ask(exact, saturday, plain)).toMatchObject({ due: true, from: plain, notices: [] });
+    expect(ask(exact, saturday, (plain - 1) as Instant).due).toBe(false);
+    expect(ask(exact, { ...saturday, exclusions: [] }, plain).due).toBe(false);
+  });
+
+  it('a chance that opens at the last start in time is one of the K (D3-07)', () => {
+    const exact = aClaim('a', {
+      created: at('2026-06-06T03:00:00Z'),
+      expireAfter: (days(7) + lasting('17m')) as never,
+    });
+    const once = aPolicy({ windows: weekly.windows, minRotationChances: 1 });
+    expect(codes(ask(exact, once, at('2026-06-07T00:00:00Z')))).toEqual(['ShortLead']);
+    const sooner = aClaim('a', {
+      created: at('2026-06-06T02:59:59Z'),
+      expireAfter: (days(7) + lasting('17m')) as never,
+    });
+    expect(codes(ask(sooner, once, at('2026-06-07T00:00:00Z')))).toEqual(['ShortLead', 'WillExpireForcefully']);
   });
 
   it('an exclusion outside the last K chances changes nothing (D3-07)', () => {
@@ -188,6 +218,27 @@ describe('chances that exclusions take (D3-07)', () => {
     const from = at('2026-06-13T23:58:00Z');
     expect(ask(claim, closed, (from - 1) as Instant)).toMatchObject({ due: false, from });
     expect(ask(claim, closed, from)).toMatchObject({ due: true, from, laterChances: 2, notices: [] });
+  });
+
+  it('while the union never closes, an exclusion before the last K open minutes changes nothing (D3-07)', () => {
+    const twice = excluding(always, ['2026-06-03', '2026-06-03'], ['2026-06-14', '2026-06-14']);
+    expect(fromOf(ask(claim, twice, born))).toBe('2026-06-13T23:58:00Z');
+    const longBefore = excluding(always, ['2026-06-03', '2026-06-03']);
+    expect(ask(claim, longBefore, born)).toMatchObject({ from: at('2026-06-14T22:41:00Z'), notices: [] });
+  });
+
+  it.each([
+    ['2026-06-10T23:56:00Z', [], '2026-06-10T23:58:00Z'],
+    ['2026-06-10T23:58:00Z', [], '2026-06-10T23:58:00Z'],
+    ['2026-06-10T23:58:00.001Z', ['ChancesLost'], '2026-06-10T23:58:00.001Z'],
+    ['2026-06-10T23:59:00Z', ['ChancesLost'], '2026-06-10T23:59:00Z'],
+    ['2026-06-10T23:59:00.001Z', ['WillExpireForcefully'], '2026-06-15T22:40:00.001Z'],
+  ])('while the union never closes, whole minutes count: born %s (D3-07)', (created, expected, from) => {
+    const closed = excluding(always, ['2026-06-11', '2026-06-30']);
+    const brief = aClaim('a', { created: at(created), expireAfter: days(5) });
+    const answer = ask(brief, closed, at('2026-06-10T23:55:00Z'));
+    expect(codes(answer)).toEqual(expected);
+    expect(fromOf(answer)).toBe(from);
   });
 
   it('while the union never closes but a whole life is excluded, the plain instant counts (D3-07)', () => {

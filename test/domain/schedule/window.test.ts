@@ -20,6 +20,8 @@ describe('P, D and the gap of the recurring week (R3.1-10, D3-05)', () => {
     ['overlapping entries, PR-76 (D3-04)', ['Thu 17:00-20:00 UTC', 'Thu 18:50-23:00 UTC'], '168h 6h 162h false'],
     ['across midnight, PR-73 (D3-02)', ['Fri 22:00-02:00 Asia/Tokyo'], '168h 4h 164h false'],
     ['across the end of the week (D3-02)', ['Sun 22:00-02:00 UTC', 'Mon 01:00-03:00 UTC'], '168h 5h 163h false'],
+    ['touching at the end of the week (D3-04)', ['Sun 22:00-24:00 UTC', 'Mon 00:00-02:00 UTC'], '168h 4h 164h false'],
+    ['of the same end (D3-04)', ['Thu 17:00-20:00 UTC', 'Thu 18:00-20:00 UTC'], '168h 3h 165h false'],
     [
       'across the end of the week, met by several (D3-04)',
       ['Sun 22:00-21:00 UTC', 'Mon 01:00-02:00 UTC', 'Mon 20:00-23:00 UTC'],
@@ -49,11 +51,23 @@ describe('P, D and the gap of the recurring week (R3.1-10, D3-05)', () => {
     const apart = entries('Wed 02:00-04:00 Asia/Tokyo', 'Sun 13:00-15:00 America/New_York');
     // Winter moves the Sunday an hour later: the wait until it grows, the wait after it shrinks.
     expect(shown(windowPeriods(apart, june))).toBe('121h 2h 45h false');
+    expect(shown(windowPeriods(apart, at('2026-12-01T00:00:00Z')))).toBe('121h 2h 45h false');
   });
 
   it('a union in two zones that closes in winter is not endless in summer (D3-05)', () => {
     const windows = entries('daily 20:00-08:00 America/New_York', 'daily 21:00-09:00 Asia/Tokyo');
     expect(shown(windowPeriods(windows, june))).toBe('24h 23h 1h false');
+    expect(shown(windowPeriods(windows, at('2026-12-01T00:00:00Z')))).toBe('24h 23h 1h false');
+  });
+
+  it('no more than 64 answers are kept (D3-05)', () => {
+    const ask = (minute: number) => windowPeriods([{ timezone: 'UTC', days: ['Mon'], start: minute, end: 1440 }], june);
+    const first = ask(0);
+    for (let minute = 1; minute < 64; minute++) ask(minute);
+    expect(ask(0)).toBe(first);
+    for (let minute = 64; minute < 128; minute++) ask(minute);
+    expect(ask(0)).not.toBe(first);
+    expect(ask(0)).toEqual(first);
   });
 
   it('the answer is kept for the UTC day and the content of the windows (D3-05)', () => {
@@ -61,5 +75,9 @@ describe('P, D and the gap of the recurring week (R3.1-10, D3-05)', () => {
     const first = windowPeriods(entries(...texts), at('2026-06-10T00:00:00Z'));
     expect(windowPeriods(entries(...texts), at('2026-06-10T23:59:59.999Z'))).toBe(first);
     expect(windowPeriods(entries(...texts), at('2026-06-11T00:00:00Z'))).not.toBe(first);
+    const oneZone = ['Wed 02:00-04:00 Asia/Tokyo'];
+    expect(windowPeriods(entries(...oneZone), at('2027-06-11T00:00:00Z'))).toBe(
+      windowPeriods(entries(...oneZone), june),
+    );
   });
 });
