@@ -24,12 +24,21 @@ describe('instants', () => {
     expect(parseInstant(text)).toBe(ms);
   });
 
-  it.each(['', '2026-06-09', '2026-06-09T17:00:00', '2026-02-29T00:00:00Z', '2026-13-01T00:00:00Z', '2026-06-09T24:00:00Z', '2026-06-09T17:00:60Z', '2026-06-09T17:60:00Z', '2026-06-09T17:00:00+24:00', ' 2026-06-09T17:00:00Z', '1780000000'])(
-    'refuses %j instead of guessing (D5-06)',
-    (text) => {
-      expect(parseInstant(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '2026-06-09',
+    '2026-06-09T17:00:00',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-06-09T24:00:00Z',
+    '2026-06-09T17:00:60Z',
+    '2026-06-09T17:60:00Z',
+    '2026-06-09T17:00:00+24:00',
+    ' 2026-06-09T17:00:00Z',
+    '1780000000',
+  ])('refuses %j instead of guessing (D5-06)', (text) => {
+    expect(parseInstant(text)).toBeUndefined();
+  });
 
   it('writes what it reads, and agrees with the platform (D5-01)', () => {
     fc.assert(
@@ -69,9 +78,12 @@ describe('durations', () => {
     expect(parseKarpenterDuration(text)).toBe(ms);
   });
 
-  it.each(['30d', '1hr', 'Never', '', '1.5h', '-1h', '10', 'h', '500ms', '1h ', '99999999999999999999h'])('refuses %j in a Karpenter field (PR-119, D2-02)', (text) => {
-    expect(parseKarpenterDuration(text)).toBeUndefined();
-  });
+  it.each(['30d', '1hr', 'Never', '', '1.5h', '-1h', '10', 'h', '500ms', '1h ', '99999999999999999999h'])(
+    'refuses %j in a Karpenter field (PR-119, D2-02)',
+    (text) => {
+      expect(parseKarpenterDuration(text)).toBeUndefined();
+    },
+  );
 
   it('reads milliseconds in a policy (D2-02)', () => {
     expect(parseGoDuration('1m500ms')).toBe(60_500);

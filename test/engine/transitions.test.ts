@@ -47,10 +47,17 @@ const shown: readonly ClusterSnapshot[] = [
   idle,
   fallback,
   bare(pending()),
-  bare(withOld(pending(), { annotations: { 'noderotation.io/state': 'draining', 'noderotation.io/started-at': '2026-06-09T17:00:00Z' } })),
+  bare(
+    withOld(pending(), {
+      annotations: { 'noderotation.io/state': 'draining', 'noderotation.io/started-at': '2026-06-09T17:00:00Z' },
+    }),
+  ),
   pending({ pool: { 'noderotation.io/freeze': '2027-01-01T00:00:00Z' } }),
   pending(unmarked),
-  { ...unstuck(pending()), inspected: looked({ nodes: [surgeIsReady().oldNode, surgeIsReady().hostNode], pods: { 'node-old': [] } }) },
+  {
+    ...unstuck(pending()),
+    inspected: looked({ nodes: [surgeIsReady().oldNode, surgeIsReady().hostNode], pods: { 'node-old': [] } }),
+  },
   pending({ hostNode: { unschedulable: true } }),
   unread(pending()),
   pending(),
@@ -91,7 +98,14 @@ it('the code takes every transition that the table declares, and no other (D7-10
 });
 
 it('the drawing in the documents is the table (D7-10)', async () => {
-  const name = { none: '[*]', pending: 'pending', draining: 'draining', failing: 'failing', aborting: 'aborting', malformed: 'malformed' };
+  const name = {
+    none: '[*]',
+    pending: 'pending',
+    draining: 'draining',
+    failing: 'failing',
+    aborting: 'aborting',
+    malformed: 'malformed',
+  };
   const edges = Map.groupBy(transitions, ({ from, to }) => `${name[from]} --> ${name[to]}`);
   const lines = [...edges].map(([edge, ways]) => `    ${edge}: ${ways.map(({ step }) => step).join(', ')}`);
   const text = [

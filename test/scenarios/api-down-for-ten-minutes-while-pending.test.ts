@@ -54,5 +54,5 @@ it('an outage beyond readyTimeout that began before the host could be protected 
 });
 
 it('whatever action the process dies before (R3.8-03, R3.8-04)', async () => {
-  await expectSameEndAfterEveryCrash(outage(10));
+  await expectSameEndAfterEveryCrash(outage(10), 2);
 });

@@ -8,7 +8,10 @@ it('one due node is rotated with its replacement up first, and exactly one NodeC
   const told = await tell(scenario);
   expect(course(told)).toEqual(['start', 'awaitSurge', 'handOver', 'finish']);
   expect(told.table.trail().map((row) => row.split(' ')[0])).toEqual(['started', 'draining', 'completed']);
-  expect(eventsOf(told.world)).toEqual(['Normal RotationStarted NodePool/api', 'Normal RotationCompleted NodePool/api']);
+  expect(eventsOf(told.world)).toEqual([
+    'Normal RotationStarted NodePool/api',
+    'Normal RotationCompleted NodePool/api',
+  ]);
   expect(namesOf(told.world, 'NodeClaim')).toHaveLength(2);
   expect(leftovers(told.world)).toEqual([]);
 });

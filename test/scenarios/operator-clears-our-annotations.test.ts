@@ -90,5 +90,5 @@ it('wiped off the pool, too, the attempt is forgotten and a new one takes over i
 });
 
 it('whatever action the process dies before (D7-01, R3.8-04)', async () => {
-  await expectSameEndAfterEveryCrash(scenario);
+  await expectSameEndAfterEveryCrash(scenario, 2);
 });

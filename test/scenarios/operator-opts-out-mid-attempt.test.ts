@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { annotates, course, eventsOf, expectSameEndAfterEveryCrash, inFlight, tell, when } from '../support/scenario.ts';
+import {
+  annotates,
+  course,
+  eventsOf,
+  expectSameEndAfterEveryCrash,
+  inFlight,
+  tell,
+  when,
+} from '../support/scenario.ts';
 import { leftovers, stateOf } from '../support/story.ts';
 
 let node = '';

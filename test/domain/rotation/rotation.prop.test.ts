@@ -11,7 +11,8 @@ import { meta } from '../../support/builders.ts';
 const anInstant: fc.Arbitrary<Instant> = fc.integer({ min: 0, max: 4_000_000_000 }).map((s) => instant(s * 1000));
 const aDuration: fc.Arbitrary<Duration> = fc.integer({ min: 0, max: 10_000_000 }).map(seconds);
 const aName = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
-const withoutAbsent = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
+const withoutAbsent = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 
 const attempt = fc.record({
   claim: aName,
@@ -27,12 +28,24 @@ const mirror = fc.record({
   surgePath: fc.constantFrom(undefined, 'provisioned' as const, 'absorbed' as const),
 });
 const aRotation: fc.Arbitrary<AnchoredRotation> = fc
-  .tuple(attempt, mirror, fc.constantFrom('pending' as const, 'failing' as const, 'aborting' as const, 'draining' as const))
-  .map(([parts, extras, phase]) => withoutAbsent(phase === 'pending' ? { phase, ...parts } : { phase, ...parts, ...extras }) as AnchoredRotation);
+  .tuple(
+    attempt,
+    mirror,
+    fc.constantFrom('pending' as const, 'failing' as const, 'aborting' as const, 'draining' as const),
+  )
+  .map(
+    ([parts, extras, phase]) =>
+      withoutAbsent(phase === 'pending' ? { phase, ...parts } : { phase, ...parts, ...extras }) as AnchoredRotation,
+  );
 
 /** Annotations after a merge patch. */
-const merged = (before: Record<string, string>, patch: Readonly<Record<string, string | null>>): Record<string, string> =>
-  Object.fromEntries(Object.entries({ ...before, ...patch }).filter((entry): entry is [string, string] => entry[1] !== null));
+const merged = (
+  before: Record<string, string>,
+  patch: Readonly<Record<string, string | null>>,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...before, ...patch }).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
 
 it('an anchor reads as it was written, whatever stood there before (D5-01)', () => {
   fc.assert(
@@ -46,7 +59,10 @@ it('an anchor reads as it was written, whatever stood there before (D5-01)', () 
 it('clearing an anchor leaves no fragment (D5-01, D6-03)', () => {
   fc.assert(
     fc.property(aRotation, (rotation) => {
-      const annotations = merged(merged({ foreign: 'kept' }, writeRotation(rotation)), writeRotation({ phase: 'none' }));
+      const annotations = merged(
+        merged({ foreign: 'kept' }, writeRotation(rotation)),
+        writeRotation({ phase: 'none' }),
+      );
       expect(annotations).toEqual({ foreign: 'kept' });
       expect(anchorFragments(annotations)).toEqual([]);
     }),

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readFreeze, strictest } from '../../../lib/domain/rotation/freeze.ts';
-import { readClaimState, readPoolHistory, readRotation, writeLastEnded } from '../../../lib/domain/rotation/rotation.ts';
+import {
+  readClaimState,
+  readPoolHistory,
+  readRotation,
+  writeLastEnded,
+} from '../../../lib/domain/rotation/rotation.ts';
 import { readOutbox } from '../../../lib/domain/rotation/unrecorded.ts';
 import { at, meta } from '../../support/builders.ts';
 
@@ -23,7 +28,13 @@ describe('the anchor', () => {
     ['noderotation.io/rotation-claim-uid', ''],
     ['noderotation.io/active-rotation-state', 'drainin'],
   ])('with an unreadable %s is malformed and names key and text (D5-06)', (key, text) => {
-    expect(readRotation(pool({ ...anchor, [key]: text }))).toMatchObject({ phase: 'malformed', claim: 'nc-1', draining: false, key, text });
+    expect(readRotation(pool({ ...anchor, [key]: text }))).toMatchObject({
+      phase: 'malformed',
+      claim: 'nc-1',
+      draining: false,
+      key,
+      text,
+    });
   });
 
   it('that drains keeps draining when its extras cannot be read (D5-06)', () => {
@@ -34,7 +45,13 @@ describe('the anchor', () => {
       'noderotation.io/surge-wait': 'long',
       'noderotation.io/surge-path': 'sideways',
     };
-    expect(readRotation(pool(annotations))).toEqual({ phase: 'draining', claim: 'nc-1', claimUid: 'uid-nc-1', startedAt: at('2026-06-09T17:00:00Z'), mode: 'surge' });
+    expect(readRotation(pool(annotations))).toEqual({
+      phase: 'draining',
+      claim: 'nc-1',
+      claimUid: 'uid-nc-1',
+      startedAt: at('2026-06-09T17:00:00Z'),
+      mode: 'surge',
+    });
   });
 });
 
@@ -57,10 +74,23 @@ describe('what outlives a rotation', () => {
 describe("the claim's copy", () => {
   it.each([
     [{}, { state: 'none', retryCount: 0 }],
-    [{ 'noderotation.io/state': 'expired', 'noderotation.io/retry-count': '2' }, { state: 'expired', retryCount: 2 }],
-    [{ 'noderotation.io/state': 'failed', 'noderotation.io/failed-at': '2026-06-09T17:15:00Z', 'noderotation.io/retry-count': '1' }, { state: 'failed', failedAt: at('2026-06-09T17:15:00Z'), retryCount: 1 }],
+    [
+      { 'noderotation.io/state': 'expired', 'noderotation.io/retry-count': '2' },
+      { state: 'expired', retryCount: 2 },
+    ],
+    [
+      {
+        'noderotation.io/state': 'failed',
+        'noderotation.io/failed-at': '2026-06-09T17:15:00Z',
+        'noderotation.io/retry-count': '1',
+      },
+      { state: 'failed', failedAt: at('2026-06-09T17:15:00Z'), retryCount: 1 },
+    ],
     [{ 'noderotation.io/state': 'failed' }, { state: 'malformed', key: 'noderotation.io/failed-at', text: '' }],
-    [{ 'noderotation.io/state': 'pending', 'noderotation.io/started-at': 'x' }, { state: 'malformed', key: 'noderotation.io/started-at', text: 'x' }],
+    [
+      { 'noderotation.io/state': 'pending', 'noderotation.io/started-at': 'x' },
+      { state: 'malformed', key: 'noderotation.io/started-at', text: 'x' },
+    ],
     [{ 'noderotation.io/state': 'paused' }, { state: 'malformed', key: 'noderotation.io/state', text: 'paused' }],
     [{ 'noderotation.io/retry-count': '-1' }, { state: 'malformed', key: 'noderotation.io/retry-count', text: '-1' }],
     [{ 'noderotation.io/retry-count': 'NaN' }, { state: 'malformed', key: 'noderotation.io/retry-count', text: 'NaN' }],
@@ -84,7 +114,12 @@ describe('a freeze', () => {
     const now = at('2026-06-19T00:00:00Z');
     const malformed = { frozen: true, malformed: { on: 'NodePool api', text: 'tomorrow' } };
     expect(readFreeze(frozenUntil('tomorrow'), 'NodePool api', now)).toEqual(malformed);
-    expect(strictest(readFreeze(frozenUntil('tomorrow'), 'NodePool api', now), { frozen: true, until: at('2027-01-01T00:00:00Z') })).toEqual(malformed);
+    expect(
+      strictest(readFreeze(frozenUntil('tomorrow'), 'NodePool api', now), {
+        frozen: true,
+        until: at('2027-01-01T00:00:00Z'),
+      }),
+    ).toEqual(malformed);
   });
 
   it('on policy and pool ends with the later one (D5-07)', () => {
@@ -102,7 +137,13 @@ describe('the outbox', () => {
   });
 
   it('keeps its good elements beside a bad one (D10-04)', () => {
-    const good = { step: 'started', at: '2026-06-09T17:00:00Z', claim: 'nc-1', uid: 'u', startedAt: '2026-06-09T17:00:00Z' };
+    const good = {
+      step: 'started',
+      at: '2026-06-09T17:00:00Z',
+      claim: 'nc-1',
+      uid: 'u',
+      startedAt: '2026-06-09T17:00:00Z',
+    };
     const { entries, unreadable } = readOutbox(JSON.stringify([good, { step: 'jumped' }, null]));
     expect(entries).toHaveLength(1);
     expect(unreadable).toEqual(['{"step":"jumped"}', 'null']);
