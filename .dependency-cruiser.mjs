@@ -100,6 +100,12 @@ export default {
       'An adapter carries out an Action; only its shape comes from the engine.',
     ),
     row(
+      'report',
+      { path: '^lib/report/' },
+      ['^lib/(domain|report)/'],
+      'Rotations told and drawn from their audit rows, for the command line and for the dashboard.',
+    ),
+    row(
       'cli',
       { path: '^lib/cli/' },
       [
@@ -114,7 +120,7 @@ export default {
       { path: '^functions/([^/]+)/' },
       [
         '^functions/$1/',
-        '^lib/(controller|engine|adapters)/',
+        '^lib/(controller|engine|adapters|report)/',
         ...npm('@aws-lambda-powertools/[^/]+', 'aws-lambda'),
         anyBuiltIn,
       ],
@@ -136,7 +142,7 @@ export default {
       name: 'known-folder',
       severity: 'error',
       comment: 'A new folder in lib/ needs its own row in this file.',
-      from: { path: '^lib/', pathNot: '^lib/(domain|engine|controller|adapters|simulator|cli)/' },
+      from: { path: '^lib/', pathNot: '^lib/(domain|engine|controller|adapters|simulator|report|cli)/' },
       to: {},
     },
     {

@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { element, raw } from '../../lib/cli/report/markup.ts';
 import { reportPage } from '../../lib/cli/report/report-page.ts';
-import {
-  type RecordedStep,
-  rotationColumns,
-  rotationDocument,
-  tellRotations,
-} from '../../lib/cli/report/rotation-story.ts';
+import { rotationColumns, rotationDocument } from '../../lib/cli/report/rotation-columns.ts';
 import { timeScale } from '../../lib/cli/report/time-scale.ts';
 import { textTable } from '../../lib/cli/text-table.ts';
 import { minutes, seconds } from '../../lib/domain/time.ts';
+import { element, raw } from '../../lib/report/markup.ts';
+import { type RecordedStep, tellRotations } from '../../lib/report/rotation-story.ts';
 import { at } from '../support/builders.ts';
 
 const startedAt = at('2026-06-02T17:00:00Z');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { leftovers } from '../../lib/cli/local/leftovers.ts';
 import { type Outcome, shortcomings } from '../../lib/cli/local/verdict.ts';
-import type { RotationStory } from '../../lib/cli/report/rotation-story.ts';
+import type { RotationStory } from '../../lib/report/rotation-story.ts';
 import { buildFleet } from '../../lib/simulator/fleet.ts';
 import type { ClaimLife, RotationLife } from '../../lib/simulator/timeline.ts';
 import { World } from '../../lib/simulator/world.ts';

@@ -5,7 +5,7 @@
 import type { Occurrence } from '../../domain/schedule/calendar.ts';
 import { between, formatDuration, formatInstant } from '../../domain/time.ts';
 import { reportPage } from '../report/report-page.ts';
-import { rotationColumns, rotationDocument } from '../report/rotation-story.ts';
+import { rotationColumns, rotationDocument } from '../report/rotation-columns.ts';
 import type { Span } from '../report/time-scale.ts';
 import { textTable } from '../text-table.ts';
 import type { TwoWeeks } from './two-weeks.ts';

@@ -1,8 +1,9 @@
 /**
  * Whether a run came out as it should: what the audit table says is held against what was seen on the cluster.
  */
+
+import type { RotationStory } from '../../report/rotation-story.ts';
 import type { Timeline } from '../../simulator/timeline.ts';
-import type { RotationStory } from '../report/rotation-story.ts';
 
 export interface Outcome {
   /** As watched from outside. */

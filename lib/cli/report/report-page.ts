@@ -2,10 +2,10 @@
  * The report: one page that needs nothing but itself, in light and dark.
  */
 import { formatInstant } from '../../domain/time.ts';
-import type { Markup } from './markup.ts';
-import { element, raw } from './markup.ts';
-import type { RotationStory } from './rotation-story.ts';
-import { rotationColumns } from './rotation-story.ts';
+import type { Markup } from '../../report/markup.ts';
+import { element, raw } from '../../report/markup.ts';
+import type { RotationStory } from '../../report/rotation-story.ts';
+import { rotationColumns } from './rotation-columns.ts';
 import type { DrawnTimeline } from './timeline-svg.ts';
 import { drawTimeline } from './timeline-svg.ts';
 

@@ -6,10 +6,10 @@
  */
 import type { Duration, Instant } from '../../domain/time.ts';
 import { between, duration, formatDuration, formatInstant, hour, instant, minute } from '../../domain/time.ts';
+import type { Markup } from '../../report/markup.ts';
+import { element } from '../../report/markup.ts';
+import type { RotationStory } from '../../report/rotation-story.ts';
 import type { ClaimLife } from '../../simulator/timeline.ts';
-import type { Markup } from './markup.ts';
-import { element } from './markup.ts';
-import type { RotationStory } from './rotation-story.ts';
 import type { Segment, Span, TimeScale } from './time-scale.ts';
 import { timeScale } from './time-scale.ts';
 

@@ -2,10 +2,9 @@
  * One rotation told from its audit rows: when it began, which way it went, how long each part took, how close it came
  * to its deadline.
  */
-import type { RotationStep, UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
-import type { Duration, Instant } from '../../domain/time.ts';
-import { between, formatDuration, formatInstant } from '../../domain/time.ts';
-import type { Column } from '../text-table.ts';
+import type { RotationStep, UnrecordedStep } from '../domain/rotation/unrecorded.ts';
+import type { Duration, Instant } from '../domain/time.ts';
+import { between } from '../domain/time.ts';
 
 /** A step as it stands in the audit table. */
 export interface RecordedStep extends UnrecordedStep {
@@ -72,31 +71,4 @@ function tell(steps: readonly RecordedStep[]): RotationStory {
     ...(deadline === undefined ? {} : { deadline }),
     ...(deadline === undefined || end === undefined ? {} : { margin: between(end.at, deadline) }),
   };
-}
-
-const orDash = <T>(value: T | undefined, format: (value: T) => string): string =>
-  value === undefined ? '-' : format(value);
-
-/** What an operator asks about a rotation, in this order. */
-export const rotationColumns: readonly Column<RotationStory>[] = [
-  { title: 'NODEPOOL', of: ({ nodePool }) => nodePool },
-  { title: 'NODECLAIM', of: ({ nodeClaim }) => nodeClaim },
-  { title: 'STARTED', of: ({ startedAt }) => formatInstant(startedAt) },
-  { title: 'OUTCOME', of: ({ outcome }) => outcome },
-  { title: 'PATH', of: ({ path }) => path ?? '-' },
-  { title: 'SURGE WAIT', of: ({ surgeWait }) => orDash(surgeWait, formatDuration), right: true },
-  { title: 'DRAIN', of: ({ drain }) => orDash(drain, formatDuration), right: true },
-  { title: 'MARGIN', of: ({ margin }) => orDash(margin, formatDuration), right: true },
-];
-
-/** For programs: times RFC 3339, durations Go strings, what is not known left out. @design D13-01 */
-export function rotationDocument(story: RotationStory): Readonly<Record<string, string>> {
-  const { startedAt, drainingAt, endedAt, surgeWait, drain, deadline, margin, ...texts } = story;
-  const times = Object.entries({ startedAt, drainingAt, endedAt, deadline }).flatMap(([key, at]) =>
-    at === undefined ? [] : [[key, formatInstant(at)]],
-  );
-  const lengths = Object.entries({ surgeWait, drain, margin }).flatMap(([key, of]) =>
-    of === undefined ? [] : [[key, formatDuration(of)]],
-  );
-  return { ...texts, ...Object.fromEntries([...times, ...lengths]) };
 }
