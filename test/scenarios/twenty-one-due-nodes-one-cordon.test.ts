@@ -47,7 +47,7 @@ it('of twenty-one nodes that fall due together one is cordoned at a time, with t
 });
 
 it('that so many cannot all be rotated in time is said once, with the first start (R3.2-41, R3.2-42, D11-03)', async () => {
-  const told = await tell(scenario);
+  const told = await tell({ ...scenario, minutes: 12 });
   const said = became(told).events.filter((event) => event.includes('Throughput'));
   expect(said).toEqual([
     'Warning ThroughputBelowArrival NodePool/api',
@@ -57,5 +57,5 @@ it('that so many cannot all be rotated in time is said once, with the first star
 
 it('whatever action the process dies before (R3.8-07, R3.8-04)', async () => {
   // One rotation of the crowd: the others are like it.
-  await expectSameEndAfterEveryCrash({ ...scenario, minutes: 6 }, 6);
+  await expectSameEndAfterEveryCrash({ ...scenario, minutes: 5 }, 6);
 });
