@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ClusterTarget, readClusters } from '../../lib/adapters/aws/cluster-registry.ts';
+import type { ClusterTarget } from '../../lib/adapters/aws/cluster-registry.ts';
 import { isStale, readSchedule } from '../../lib/adapters/aws/schedule-event.ts';
 import { type QueueEntry, queueEntry, readTickMessage, sendAll } from '../../lib/adapters/aws/tick-queue.ts';
 import { at } from '../support/builders.ts';
@@ -102,14 +102,21 @@ test.each([
   expect(isStale(scheduledAt, scheduledAt + age)).toBe(stale);
 });
 
-test('a list of clusters is read, or refused with every problem (D9-03)', () => {
-  expect(readClusters([cluster])).toEqual({ valid: true, clusters: [cluster] });
-  expect(readClusters([cluster, cluster])).toMatchObject({
-    valid: false,
-    problems: [{ path: '123456789012/ap-northeast-1/prod' }],
-  });
-  expect(readClusters([{ ...cluster, account: '1', endpoint: 'http://x', more: 1 }])).toMatchObject({
-    valid: false,
-    problems: [{ path: '0.account' }, { path: '0.endpoint' }, { path: '0' }],
-  });
+test('a manual run survives the queue, and two requests are two messages (D12-01, D1-01)', () => {
+  const run = {
+    id: 'event-1',
+    account: '123456789012',
+    requestedAt: scheduledAt,
+    cluster: '123456789012/ap-northeast-1/prod',
+    action: 'rotate' as const,
+    nodeClaim: 'api-1',
+    reason: 'kernel fix',
+    requestedBy: 'alice',
+  };
+  const entry = queueEntry({ cluster, scheduledAt, run });
+  expect(readTickMessage(entry.body)).toEqual({ cluster, scheduledAt, run });
+  const scheduled = queueEntry({ cluster, scheduledAt });
+  const again = queueEntry({ cluster, scheduledAt, run: { ...run, id: 'event-2' } });
+  expect(new Set([entry, scheduled, again].map(({ deduplicationId }) => deduplicationId)).size).toBe(3);
+  expect(new Set([entry, scheduled, again].map(({ groupId }) => groupId)).size).toBe(1);
 });

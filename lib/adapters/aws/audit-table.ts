@@ -16,8 +16,12 @@ import {
   type QueryCommandInput,
   ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
-import { entryKey, fromWire, toWire, type UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
+import { entryKey, toWire, type UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
 import { day, formatInstant, type Instant, second } from '../../domain/time.ts';
+import { type AuditRow, type Item, marshalled, noteOf, poolKey, rowOf } from './audit-item.ts';
+import type { AuditNote } from './audit-note.ts';
+
+export type { AuditRow } from './audit-item.ts';
 
 /** @design D10-01, D10-03 */
 const tableKeys = {
@@ -27,13 +31,6 @@ const tableKeys = {
   byClusterTime: { name: 'byClusterTime', partition: 'cluster', sort: 'time' },
   byPoolTime: { name: 'byPoolTime', partition: 'pool', sort: 'time' },
 } as const;
-
-/** A step as it is in the table. */
-export interface AuditRow {
-  readonly cluster: string;
-  readonly nodePool: string;
-  readonly entry: UnrecordedStep;
-}
 
 /** `new` when this process put the row, also when the answer to its put was lost. */
 export type PutOutcome =
@@ -55,8 +52,6 @@ export interface AuditTableOptions {
   /** Milliseconds since the epoch: rows past their time are not shown even before the table has removed them. */
   readonly now?: () => number;
 }
-
-type Item = Record<string, AttributeValue>;
 
 const longestCall = 5_000;
 const defaultRetentionDays = 400;
@@ -120,7 +115,40 @@ export class AuditTable {
    * @design D10-03
    */
   async putStep(cluster: string, nodePool: string, entry: UnrecordedStep): Promise<PutOutcome> {
-    const item = this.#itemOf(cluster, nodePool, entry);
+    return await this.#put(this.#itemOf(cluster, nodePool, entry));
+  }
+
+  /** Puts a row that is no step, unless it is there. Never throws for an answer of the database. @design D10-02 */
+  async putNote({ cluster, nodePool, kind, at, key, facts }: AuditNote): Promise<PutOutcome> {
+    return await this.#put(
+      marshalled({
+        ...facts,
+        pk: cluster,
+        sk: key,
+        kind,
+        cluster,
+        ...(nodePool === undefined ? {} : { nodePool, pool: poolKey(cluster, nodePool) }),
+        time: formatInstant(at),
+        writer: randomUUID(),
+        ...this.#ttl(at),
+      }),
+    );
+  }
+
+  /** Whether a row with this key is there. @throws what the database answers */
+  async has(cluster: string, key: string): Promise<boolean> {
+    const { Item: there } = await this.#client.send(
+      new GetItemCommand({
+        TableName: this.#tableName,
+        Key: { pk: { S: cluster }, sk: { S: key } },
+        ConsistentRead: true,
+      }),
+      limited(),
+    );
+    return there !== undefined;
+  }
+
+  async #put(item: Item): Promise<PutOutcome> {
     try {
       await this.#client.send(
         new PutItemCommand({
@@ -155,7 +183,6 @@ export class AuditTable {
   }
 
   #itemOf(cluster: string, nodePool: string, entry: UnrecordedStep): Item {
-    const ttl = Math.floor(entry.at / second) + this.#retentionDays * (day / second);
     return marshalled({
       pk: cluster,
       sk: `ROT#${entryKey(entry)}`,
@@ -165,24 +192,39 @@ export class AuditTable {
       pool: poolKey(cluster, nodePool),
       time: formatInstant(entry.at),
       writer: randomUUID(),
-      ...(this.#retentionDays > 0 ? { ttl } : {}),
+      ...this.#ttl(entry.at),
       ...toWire(entry),
     });
   }
 
+  /** Whole seconds. @design D10-01 */
+  #ttl(at: Instant): { ttl?: number } {
+    if (this.#retentionDays <= 0) return {};
+    return { ttl: Math.floor(at / second) + this.#retentionDays * (day / second) };
+  }
+
   /** Oldest first. @design D10-05 */
   byCluster(cluster: string, range: TimeRange = {}): AsyncGenerator<AuditRow> {
-    return this.#query(byTime(tableKeys.byClusterTime, cluster, range));
+    return this.#query(byTime(tableKeys.byClusterTime, cluster, range), rowOf);
+  }
+
+  /** The rows that are no steps, oldest first. @design D10-02, D10-05 */
+  notesOf(cluster: string, nodePool?: string, range: TimeRange = {}): AsyncGenerator<AuditNote> {
+    const query =
+      nodePool === undefined
+        ? byTime(tableKeys.byClusterTime, cluster, range)
+        : byTime(tableKeys.byPoolTime, poolKey(cluster, nodePool), range);
+    return this.#query(query, noteOf);
   }
 
   /** Oldest first. @design D10-05 */
   byPool(cluster: string, nodePool: string, range: TimeRange = {}): AsyncGenerator<AuditRow> {
-    return this.#query(byTime(tableKeys.byPoolTime, poolKey(cluster, nodePool), range));
+    return this.#query(byTime(tableKeys.byPoolTime, poolKey(cluster, nodePool), range), rowOf);
   }
 
   /** The steps of one rotation, in the order of their names. @design D10-05 */
   byRotation(cluster: string, claimUid: string, startedAt: Instant): AsyncGenerator<AuditRow> {
-    return this.#query({
+    const query = {
       ConsistentRead: true,
       KeyConditionExpression: '#partition = :partition AND begins_with(#sort, :prefix)',
       ExpressionAttributeNames: { '#partition': 'pk', '#sort': 'sk' },
@@ -190,10 +232,14 @@ export class AuditTable {
         ':partition': { S: cluster },
         ':prefix': { S: `ROT#${claimUid}#${formatInstant(startedAt)}#` },
       },
-    });
+    };
+    return this.#query(query, rowOf);
   }
 
-  async *#query(query: Omit<QueryCommandInput, 'TableName'>): AsyncGenerator<AuditRow> {
+  async *#query<T>(
+    query: Omit<QueryCommandInput, 'TableName'>,
+    read: (item: Item) => T | undefined,
+  ): AsyncGenerator<T> {
     const now = Math.floor(this.#now() / second);
     let next: Item | undefined;
     do {
@@ -202,15 +248,13 @@ export class AuditTable {
         limited(),
       );
       for (const item of page.Items ?? []) {
-        const row = rowOf(item);
+        const row = read(item);
         if (row !== undefined && Number(item[tableKeys.ttl]?.N ?? Infinity) > now) yield row;
       }
       next = page.LastEvaluatedKey;
     } while (next !== undefined);
   }
 }
-
-const poolKey = (cluster: string, nodePool: string): string => `${cluster}#${nodePool}`;
 
 const limited = (): { abortSignal: AbortSignal } => ({ abortSignal: AbortSignal.timeout(longestCall) });
 
@@ -229,28 +273,6 @@ function byTime(
       ':to': { S: to === undefined ? '9999' : formatInstant(to) },
     },
   };
-}
-
-/** Absent and empty values have no attribute. @design D10-01 */
-function marshalled(values: Readonly<Record<string, string | number>>): Item {
-  const item: Item = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (typeof value === 'number') item[name] = { N: String(value) };
-    else if (value !== '') item[name] = { S: value };
-  }
-  return item;
-}
-
-function rowOf(item: Item): AuditRow | undefined {
-  const plain: Record<string, string | number> = {};
-  for (const [name, value] of Object.entries(item)) {
-    if (value.S !== undefined) plain[name] = value.S;
-    else if (value.N !== undefined) plain[name] = Number(value.N);
-  }
-  const { kind, cluster, nodePool } = plain;
-  const entry = kind === 'step' ? fromWire(plain) : undefined;
-  if (entry === undefined || typeof cluster !== 'string' || typeof nodePool !== 'string') return undefined;
-  return { cluster, nodePool, entry };
 }
 
 function failed(error: unknown): PutOutcome {

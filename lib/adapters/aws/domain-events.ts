@@ -3,7 +3,8 @@
  */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type RotationStep, toWire } from '../../domain/rotation/unrecorded.ts';
-import type { AuditRow } from './audit-table.ts';
+import type { AuditRow } from './audit-item.ts';
+import type { AuditNote } from './audit-note.ts';
 
 const source = 'noderotation';
 const batchSize = 10;
@@ -18,10 +19,23 @@ const detailTypes: Readonly<Record<RotationStep, string>> = {
   aborted: 'Rotation Aborted',
 };
 
+/** An event as it goes onto the bus. */
+export interface DomainEvent {
+  readonly detailType: string;
+  /** JSON. */
+  readonly detail: string;
+}
+
 /** What goes onto the bus for a row. @design D11-04 */
-export const domainEvent = ({ cluster, nodePool, entry }: AuditRow): { detailType: string; detail: string } => ({
+export const domainEvent = ({ cluster, nodePool, entry }: AuditRow): DomainEvent => ({
   detailType: detailTypes[entry.step],
   detail: JSON.stringify({ cluster, nodePool, ...toWire(entry) }),
+});
+
+/** What goes onto the bus for the answer to a manual run. @design D12-03 */
+export const runAnswered = ({ cluster, nodePool, facts }: AuditNote): DomainEvent => ({
+  detailType: 'Rotation Run Answered',
+  detail: JSON.stringify({ cluster, ...(nodePool === undefined ? {} : { nodePool }), ...facts }),
 });
 
 export class DomainEvents {
@@ -39,19 +53,19 @@ export class DomainEvents {
    * @returns how many were not taken
    * @design D11-04
    */
-  async publish(rows: readonly AuditRow[]): Promise<number> {
+  async publish(events: readonly DomainEvent[]): Promise<number> {
     let lost = 0;
-    for (let start = 0; start < rows.length; start += batchSize) {
-      const refused = await this.#send(rows.slice(start, start + batchSize));
+    for (let start = 0; start < events.length; start += batchSize) {
+      const refused = await this.#send(events.slice(start, start + batchSize));
       lost += refused.length === 0 ? 0 : (await this.#send(refused)).length;
     }
     return lost;
   }
 
-  async #send(rows: readonly AuditRow[]): Promise<readonly AuditRow[]> {
+  async #send(events: readonly DomainEvent[]): Promise<readonly DomainEvent[]> {
     const { Entries = [] } = await this.#client.send(
       new PutEventsCommand({
-        Entries: rows.map(domainEvent).map(({ detailType, detail }) => ({
+        Entries: events.map(({ detailType, detail }) => ({
           EventBusName: this.#busName,
           Source: source,
           DetailType: detailType,
@@ -60,6 +74,6 @@ export class DomainEvents {
       }),
       { abortSignal: AbortSignal.timeout(5_000) },
     );
-    return rows.filter((_, index) => Entries[index]?.ErrorCode !== undefined);
+    return events.filter((_, index) => Entries[index]?.ErrorCode !== undefined);
   }
 }

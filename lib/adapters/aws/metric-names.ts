@@ -33,6 +33,7 @@ export const metricNames = {
   clusters: 'noderotation_clusters',
   clustersStale: 'noderotation_clusters_stale',
   clusterLag: 'noderotation_cluster_lag_seconds',
+  manualRuns: 'noderotation_manual_runs',
 } as const;
 
 export type MetricName = (typeof metricNames)[keyof typeof metricNames];

@@ -7,6 +7,8 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { PoolRecord, TickRecord } from '../../controller/ports.ts';
 import type { RotationStep } from '../../domain/rotation/unrecorded.ts';
 import { type Duration, second } from '../../domain/time.ts';
+import type { FleetHealth } from './fleet.ts';
+import type { RunAnswer } from './manual-run.ts';
 import { type MetricDetail, type MetricName, metricNames, metricNamespace, metricService } from './metric-names.ts';
 
 type Dimensions = Readonly<Record<string, string>>;
@@ -57,9 +59,17 @@ export class TickMetrics {
     this.#single({}, metricNames.staleTicks, Count, 1);
   }
 
-  /** How many clusters dispatch has sent a tick to. */
-  dispatched(clusters: number): void {
-    this.#single({}, metricNames.clusters, Count, clusters);
+  /** What dispatch knows of the whole fleet. @design D11-01, D11-02 */
+  dispatched(sent: number, health: FleetHealth | undefined): void {
+    this.#single({}, metricNames.clusters, Count, health?.clusters ?? sent);
+    if (health === undefined) return;
+    this.#single({}, metricNames.clustersStale, Count, health.stale);
+    this.#single({}, metricNames.clusterLag, Seconds, health.longestLag / second);
+  }
+
+  /** A manual run was answered. @design D12-03 */
+  run(outcome: RunAnswer['outcome']): void {
+    this.#single({ outcome }, metricNames.manualRuns, Count, 1);
   }
 
   #transition(cluster: string, { decision, landed }: PoolRecord): void {

@@ -7,7 +7,7 @@ import type { Recorder, TickRecord } from '../../controller/ports.ts';
 import { entryKey, type UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
 import { duration } from '../../domain/time.ts';
 import type { AuditRow, AuditTable } from './audit-table.ts';
-import type { DomainEvents } from './domain-events.ts';
+import { type DomainEvents, domainEvent } from './domain-events.ts';
 import type { TickMetrics } from './metrics.ts';
 import { type Log, logTick } from './tick-log.ts';
 
@@ -60,7 +60,7 @@ export class TickRecorder implements Recorder {
     const { cluster, events, log } = this.#options;
     if (events === undefined || rows.length === 0) return;
     try {
-      const lost = await events.publish(rows);
+      const lost = await events.publish(rows.map(domainEvent));
       if (lost > 0) log.error('Domain events were not taken by the bus', { cluster, lost });
     } catch (error) {
       log.error('Domain events could not be sent', { cluster, lost: rows.length, detail: String(error) });

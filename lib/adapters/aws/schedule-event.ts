@@ -31,3 +31,15 @@ const longestDelay = seconds(150);
 /** Whether a tick scheduled then is not worth making any more; at the limit itself it still is. @design D1-02 */
 export const isStale = (scheduledAt: Instant, now: number): boolean =>
   between(scheduledAt, instant(Math.floor(now))) > longestDelay;
+
+/** Our own clock's reading, for what grows stale by it. */
+export const ourClock = (milliseconds: number): Instant => instant(Math.floor(milliseconds));
+
+const envelopeSchema = z.object({ source: z.string(), 'detail-type': z.string() });
+const schedulers = new Set(['aws.events', 'aws.scheduler']);
+
+/** An event of a bus that no schedule of ours has sent. */
+export function isForeign(event: unknown): boolean {
+  const read = envelopeSchema.safeParse(event);
+  return read.success && !schedulers.has(read.data.source);
+}

@@ -10,12 +10,16 @@ import * as z from 'zod';
 import { assert } from '../../domain/assert.ts';
 import { formatInstant, type Instant, instant, minute, parseInstant } from '../../domain/time.ts';
 import { type ClusterTarget, clusterKey, clusterTargetSchema } from './cluster-registry.ts';
+import { inParallel } from './in-parallel.ts';
+import { type ManualRun, manualRunSchema } from './manual-run.ts';
 
 /** A tick of one cluster. @design D1-01 */
 export interface TickMessage {
   readonly cluster: ClusterTarget;
-  /** When the schedule said so, which may be a minute before now. */
+  /** When the schedule said so, which may be a minute before now; for a manual run, when it was asked for. */
   readonly scheduledAt: Instant;
+  /** Somebody asked for this tick. @design D12-03 */
+  readonly run?: ManualRun | undefined;
 }
 
 export interface QueueEntry {
@@ -39,6 +43,7 @@ const messageSchema = z.object({
     }
     return at;
   }),
+  run: manualRunSchema.optional(),
 });
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -46,12 +51,13 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const wholeMinute = (at: Instant): Instant => instant(Math.floor(at / minute) * minute);
 
 /** @design D1-01 */
-export function queueEntry({ cluster, scheduledAt }: TickMessage): QueueEntry {
+export function queueEntry({ cluster, scheduledAt, run }: TickMessage): QueueEntry {
   const key = clusterKey(cluster);
+  const asked = run && { ...run, requestedAt: formatInstant(run.requestedAt) };
   return {
     groupId: sha256(key),
-    deduplicationId: sha256(`${key}@${formatInstant(wholeMinute(scheduledAt))}`),
-    body: JSON.stringify({ cluster, scheduledAt: formatInstant(scheduledAt) }),
+    deduplicationId: sha256(run ? `${key}#${run.id}` : `${key}@${formatInstant(wholeMinute(scheduledAt))}`),
+    body: JSON.stringify({ cluster, scheduledAt: formatInstant(scheduledAt), ...(asked ? { run: asked } : {}) }),
   };
 }
 
@@ -87,16 +93,13 @@ async function sendOnce(queue: TickQueue, entries: readonly QueueEntry[]): Promi
   const batches: (readonly QueueEntry[])[] = [];
   for (let start = 0; start < entries.length; start += batchSize) batches.push(entries.slice(start, start + batchSize));
   const refused: QueueEntry[] = [];
-  const worker = async (): Promise<void> => {
-    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
-      for (const position of await queue.send(batch)) {
-        const entry = batch[position];
-        assert(entry !== undefined, `position ${position} is not in the batch`);
-        refused.push(entry);
-      }
+  await inParallel(batches, batchesAtATime, async (batch) => {
+    for (const position of await queue.send(batch)) {
+      const entry = batch[position];
+      assert(entry !== undefined, `position ${position} is not in the batch`);
+      refused.push(entry);
     }
-  };
-  await Promise.all(Array.from({ length: batchesAtATime }, worker));
+  });
   return refused;
 }
 

@@ -9,6 +9,7 @@ import type { TickAnswer } from '../../../functions/reconcile/handler.ts';
 import { createHandler as createReconcile } from '../../../functions/reconcile/handler.ts';
 import type { AuditTable } from '../../adapters/aws/audit-table.ts';
 import type { ClusterTarget } from '../../adapters/aws/cluster-registry.ts';
+import { fixedFleet } from '../../adapters/aws/fleet.ts';
 import type { Log } from '../../adapters/aws/tick-log.ts';
 import type { Connection } from '../../adapters/kubernetes/connection.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -36,7 +37,7 @@ const context = { getRemainingTimeInMillis: () => 50_000 };
 /** @design D1-01, D1-02 */
 export function createPipeline({ cluster, connection, table, log, now }: PipelineParts): Pipeline {
   const queue = new LocalQueue(now);
-  const dispatch = createDispatch({ clusters: [cluster], queue, log, now });
+  const dispatch = createDispatch({ fleet: fixedFleet([cluster]), queues: new Map([['', queue]]), log, now });
   const reconcile = createReconcile({ connect: () => connection, table, log, placeholder: defaultPlaceholder, now });
   return {
     tick: async (scheduledAt) => {

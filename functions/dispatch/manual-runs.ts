@@ -1,0 +1,49 @@
+/**
+ * A request for a manual run: written down at once, then sent to its cluster's queue, or answered here when it cannot be.
+ */
+import { type ClusterTarget, clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
+import type { Fleet } from '../../lib/adapters/aws/fleet.ts';
+import { expiredAnswer, isExpired, malformedAnswer, type RunReading } from '../../lib/adapters/aws/manual-run.ts';
+import type { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
+import type { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
+import { ourClock } from '../../lib/adapters/aws/schedule-event.ts';
+import type { TickMessage } from '../../lib/adapters/aws/tick-queue.ts';
+import type { DispatchAnswer } from './answer.ts';
+
+interface RunIntake {
+  readonly desk: RunDesk;
+  readonly fleet: Fleet;
+  readonly metrics?: TickMetrics;
+  readonly now?: () => number;
+  /** @returns how many were not taken */
+  readonly send: (messages: readonly TickMessage[]) => Promise<number>;
+}
+
+/** @throws Error when the queue does not take it, so that the event comes again @design D12-03, D12-04 */
+export async function takeRun(intake: RunIntake, reading: RunReading): Promise<DispatchAnswer> {
+  const { desk, fleet, now = Date.now } = intake;
+  const { run } = reading;
+  const none = { sent: 0, failed: 0 } as const;
+  await desk.requested(run);
+  if (reading.kind === 'malformed') {
+    await desk.answer(run, malformedAnswer(reading.problems));
+    intake.metrics?.run('Refused');
+    return { outcome: 'Refused', ...none };
+  }
+  if (isExpired(reading.run, ourClock(now()))) {
+    await desk.answer(run, expiredAnswer(reading.run));
+    intake.metrics?.run('Expired');
+    return { outcome: 'Expired', ...none };
+  }
+  const { targets } = await fleet.survey(ourClock(now()));
+  const cluster: ClusterTarget | undefined = targets.find((target) => clusterKey(target) === run.cluster);
+  if (cluster === undefined) {
+    const message = `cluster ${run.cluster} is not among the ${targets.length} that are ticked: list it, give it the tag, or wait until it is active`;
+    await desk.answer(run, { outcome: 'Refused', reason: 'UnknownCluster', message });
+    intake.metrics?.run('Refused');
+    return { outcome: 'Refused', ...none };
+  }
+  const failed = await intake.send([{ cluster, scheduledAt: run.requestedAt, run: reading.run }]);
+  if (failed > 0) throw new Error(`the queue did not take the manual run ${run.id}`);
+  return { outcome: 'Sent', sent: 1, failed: 0 };
+}

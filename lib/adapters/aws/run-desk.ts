@@ -1,0 +1,58 @@
+/**
+ * Where manual runs are written down and answered: a row for the request, a row and an event for the answer.
+ *
+ * Nothing waits for the database: what it does not take goes to the log in full, and the run goes on.
+ */
+import type { AuditTable } from './audit-table.ts';
+import { type DomainEvents, runAnswered } from './domain-events.ts';
+import { type Addressed, answerKey, answerNote, type ManualRun, type RunAnswer, requestNote } from './manual-run.ts';
+import type { Log } from './tick-log.ts';
+
+export interface RunDeskOptions {
+  readonly table: AuditTable;
+  readonly log: Log;
+  readonly events?: DomainEvents | undefined;
+}
+
+export class RunDesk {
+  readonly #options: RunDeskOptions;
+
+  constructor(options: RunDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws. @design D12-03 */
+  async requested(run: ManualRun | Addressed): Promise<void> {
+    const { table, log } = this.#options;
+    const note = requestNote(run);
+    const { outcome, ...failure } = await table.putNote(note);
+    if (outcome === 'failed') log.error('The request of a manual run could not be kept', { ...note, ...failure });
+  }
+
+  /** Whether this very request has its answer, so that a second delivery does nothing. Never throws. */
+  async isAnswered(run: ManualRun): Promise<boolean> {
+    const { table, log } = this.#options;
+    try {
+      return await table.has(run.cluster, answerKey(run));
+    } catch (error) {
+      log.warn('Whether a manual run has its answer is not known', { run: run.id, detail: String(error) });
+      return false;
+    }
+  }
+
+  /** The event goes out with the row, when it is new, and also when the row could not be put. Never throws. @design D12-03 */
+  async answer(run: ManualRun | Addressed, answer: RunAnswer): Promise<void> {
+    const { table, log, events } = this.#options;
+    const note = answerNote(run, answer);
+    const { outcome, ...failure } = await table.putNote(note);
+    if (outcome === 'alreadyThere') return;
+    if (outcome === 'failed') log.error('The answer to a manual run could not be kept', { ...note, ...failure });
+    log.info('Manual run', { cluster: run.cluster, run: run.id, outcome: answer.outcome, message: answer.message });
+    try {
+      const lost = (await events?.publish([runAnswered(note)])) ?? 0;
+      if (lost > 0) log.error('Domain events were not taken by the bus', { cluster: run.cluster, lost });
+    } catch (error) {
+      log.error('Domain events could not be sent', { cluster: run.cluster, lost: 1, detail: String(error) });
+    }
+  }
+}
