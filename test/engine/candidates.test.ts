@@ -308,6 +308,57 @@ describe('the gates', () => {
     expect(judged({}, [{ code: 'KBelowTwo', severity: 'warn', message: '' }])).toEqual([]);
   });
 
+  it('say why and until when, each at its own boundary (D6-04)', () => {
+    const closed = (over: Parameters<typeof aPool>[0], observedAt = windowOpens, by = policy) =>
+      judgeGates({
+        view: viewing([], { nodePools: [aPool(over)], observedAt, policies: [{ valid: true, policy: by }] }),
+        policy: by,
+        findings: [],
+      }).filter((gate) => !gate.open);
+    const annotatedWith = (key: string, text: string) => ({
+      meta: { annotations: { [`noderotation.io/${key}`]: text } },
+    });
+    expect(closed(annotatedWith('freeze', '2026-06-09T17:00:00.001Z'))).toEqual([
+      {
+        gate: 'Frozen',
+        open: false,
+        message: 'frozen until 2026-06-09T17:00:00.001Z',
+        until: at('2026-06-09T17:00:00.001Z'),
+      },
+    ]);
+    expect(closed(annotatedWith('freeze', '2026-06-09T17:00:00Z'))).toEqual([]);
+    expect(closed(annotatedWith('last-rotation-at', '2026-06-09T16:50:01Z'))).toEqual([
+      {
+        gate: 'CooldownAfter',
+        open: false,
+        message: 'settling for 10m after a rotation',
+        until: at('2026-06-09T17:00:01Z'),
+      },
+    ]);
+    expect(closed(annotatedWith('last-rotation-at', '2026-06-09T16:50:00Z'))).toEqual([]);
+    expect(closed(annotatedWith('last-failure-at', '2026-06-09T16:50:01Z'))).toEqual([
+      {
+        gate: 'FailurePause',
+        open: false,
+        message: 'pausing for 10m after a failure',
+        until: at('2026-06-09T17:00:01Z'),
+      },
+    ]);
+    expect(closed(annotatedWith('last-failure-at', '2026-06-09T16:50:00Z'))).toEqual([]);
+    expect(closed({}, at('2026-06-09T21:00:00Z'))).toEqual([
+      {
+        gate: 'OutOfWindow',
+        open: false,
+        message: 'the next window opens at 2026-06-12T17:00:00Z',
+        until: at('2026-06-12T17:00:00Z'),
+      },
+    ]);
+    const endlessFreeze = aPolicy({ exclusions: [{ timezone: 'UTC', from: '2026-06-01', to: '2036-06-01' }] });
+    expect(closed({}, windowOpens, endlessFreeze)).toEqual([
+      { gate: 'OutOfWindow', open: false, message: 'no window opens in the coming year' },
+    ]);
+  });
+
   it('take a failure from the claims where the pool was reverted (D5-02)', () => {
     const claim = due('a', annotated({ state: 'failed', 'failed-at': '2026-06-09T16:55:00Z', 'retry-count': '1' }));
     const closed = judgeGates({ view: viewing([claim]), policy, findings: [] }).find((gate) => !gate.open);
