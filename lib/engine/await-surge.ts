@@ -98,7 +98,7 @@ function waitOn(
     const inTime = since !== undefined && since <= readyBy;
     const mayStillGo = view.at <= add(readyBy, deadlineBuffer) || view.occurrence !== undefined;
     if (!view.freeze.frozen && ready && inTime && mayStillGo) return handOver(view, rotation, old, placeholder as Pod);
-    return rollBack(view, rotation, old, `the surge was not ready within ${formatDuration(policy.surge.readyTimeout)}`);
+    return rollBack(view, rotation, old, whyTimedOut(view, policy, ready && inTime));
   }
   const waiting = (
     step: Step,
@@ -137,6 +137,15 @@ function waitOn(
   // 9. Ready: hand over. Otherwise say what is awaited.
   if (ready) return handOver(view, rotation, old, placeholder);
   return waiting('awaitSurge', [], ...whyNotReady(rotation, placeholder, host, upkeep.hostUntouched));
+}
+
+/** A surge that was ready in time and yet not handed over has not failed for want of capacity; the row must not say so. */
+function whyTimedOut(view: PoolView, policy: RotationPolicy, wasReady: boolean): string {
+  const limit = formatDuration(policy.surge.readyTimeout);
+  if (!wasReady) return `the surge was not ready within ${limit}`;
+  return view.freeze.frozen
+    ? `a freeze held the rotation beyond readyTimeout (${limit})`
+    : `the surge was ready in time, but no tick handed over within ${limit} and the window has closed`;
 }
 
 function recreate(

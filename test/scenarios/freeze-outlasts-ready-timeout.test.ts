@@ -20,7 +20,7 @@ it('a freeze longer than readyTimeout fails the attempt with a rollback, and the
     // The backoff is over at 17:14, the freeze at 17:16.
     audit: [
       '17:00 started',
-      '17:06 failed for the 1st time: the surge was not ready within 5m',
+      '17:06 failed for the 1st time: a freeze held the rotation beyond readyTimeout (5m)',
       '17:16 started',
       '17:18 draining provisioned',
       '17:19 completed provisioned',
