@@ -133,7 +133,7 @@ export default {
         '^infra/',
         '^functions/[^/]+/environment\\.ts$',
         '^lib/adapters/aws/metric-names\\.ts$',
-        ...npm('aws-cdk-lib', 'constructs', 'cdk-nag', 'zod'),
+        ...npm('aws-cdk-lib', 'constructs', 'cdk-nag', 'yaml', 'zod'),
         anyBuiltIn,
       ],
       'The deployment shares names with the code it deploys, and nothing more.',

@@ -4,6 +4,7 @@
  * The fleet may be too long for an environment: then it is a file beside the function's code.
  */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 export const variables = {
   queueUrl: 'TICK_QUEUE_URL',
@@ -19,7 +20,7 @@ export const variables = {
    * discovery: [{ region, account?, roleArn?, externalId?, network? }] }`, or the list of clusters alone.
    */
   clusters: 'CLUSTERS',
-  /** Path of a file with that JSON, instead. */
+  /** Path of a file with that JSON, instead; a relative one starts at the function's code. */
   clustersFile: 'CLUSTERS_FILE',
 } as const;
 
@@ -53,7 +54,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const networks = parseJson(value('networkQueueUrls') ?? '{}');
   if (!isTextMap(networks)) problems.push(`${variables.networkQueueUrls} is not a JSON object of queue URLs`);
   const file = value('clustersFile');
-  const text = file === undefined ? (value('clusters') ?? '[]') : readText(file);
+  const text = file === undefined ? (value('clusters') ?? '[]') : readText(resolve(env.LAMBDA_TASK_ROOT ?? '', file));
   const clusters = parseJson(text ?? '');
   const source = file === undefined ? variables.clusters : `${variables.clustersFile} ${file}`;
   if (text === undefined) problems.push(`${source} cannot be read`);

@@ -139,6 +139,7 @@ test('the fleet has no dimension but the service, and outcome and phase where th
       [metricNames.policyConflict]: 0,
       [metricNames.shortLeadNodes]: 0,
       [metricNames.drainStuck]: 0,
+      [metricNames.fallingBehind]: 0,
     },
   ]);
 });

@@ -34,6 +34,7 @@ export const metricNames = {
   clustersStale: 'noderotation_clusters_stale',
   clusterLag: 'noderotation_cluster_lag_seconds',
   manualRuns: 'noderotation_manual_runs',
+  fallingBehind: 'noderotation_falling_behind',
 } as const;
 
 export type MetricName = (typeof metricNames)[keyof typeof metricNames];

@@ -5,7 +5,7 @@
  */
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { PoolRecord, TickRecord } from '../../controller/ports.ts';
-import type { RotationStep } from '../../domain/rotation/unrecorded.ts';
+import type { RotationStep, UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
 import { type Duration, second } from '../../domain/time.ts';
 import type { FleetHealth } from './fleet.ts';
 import type { RunAnswer } from './manual-run.ts';
@@ -75,12 +75,16 @@ export class TickMetrics {
   #transition(cluster: string, { decision, landed }: PoolRecord): void {
     const entry = decision.transition;
     if (!landed || entry === undefined) return;
-    const where: Dimensions =
-      this.#detail === 'fleet'
-        ? {}
-        : this.#detail === 'cluster'
-          ? { cluster }
-          : { cluster, nodePool: decision.nodePool };
+    for (const where of this.#levels(cluster, decision.nodePool)) this.#step(where, entry);
+  }
+
+  /** The fleet's level always: alarms watch it. */
+  #levels(cluster: string, nodePool: string): readonly Dimensions[] {
+    if (this.#detail === 'fleet') return [{}];
+    return [{}, this.#detail === 'cluster' ? { cluster } : { cluster, nodePool }];
+  }
+
+  #step(where: Dimensions, entry: UnrecordedStep): void {
     const outcome = outcomes[entry.step];
     if (outcome !== undefined) this.#single({ ...where, outcome }, metricNames.completed, Count, 1);
     if (entry.step === 'fallbackStarted') this.#single(where, metricNames.forcefulFallback, Count, 1);
@@ -126,6 +130,8 @@ function gaugesOf(pools: readonly PoolRecord[]): readonly (readonly [MetricName,
     [metricNames.policyConflict, countOf(pools, 'PolicyConflict')],
     [metricNames.shortLeadNodes, countOf(pools, 'ShortLead')],
     [metricNames.drainStuck, countOf(pools, 'DrainStuck')],
+    // NodePools whose nodes come due faster than their windows take them.
+    [metricNames.fallingBehind, countOf(pools, 'ThroughputBelowArrival') + countOf(pools, 'ThroughputBurstShortfall')],
   ];
 }
 
