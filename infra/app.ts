@@ -3,7 +3,8 @@
  */
 import { App } from 'aws-cdk-lib';
 import { readConfig, readConfigFile } from './config.ts';
-import { buildDeployment, targets } from './deployment.ts';
+import { buildDeployment } from './deployment.ts';
+import { targets } from './target.ts';
 
 const app = new App();
 const file: unknown = app.node.tryGetContext('config');

@@ -9,10 +9,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { AccessEntries, placesWithEntries } from './cluster-access.ts';
 import type { Config } from './config.ts';
 import { NodeRotationStack } from './node-rotation-stack.ts';
-
-/** The emulator's CloudFormation refuses a template with a composite alarm, an access entry or a bus policy. */
-export const targets = ['aws', 'emulator'] as const;
-export type Target = (typeof targets)[number];
+import type { Target } from './target.ts';
 
 export interface Deployment {
   readonly service: NodeRotationStack;

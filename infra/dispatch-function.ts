@@ -17,8 +17,8 @@ import type { AuditTable } from './audit-table.ts';
 import { BundledFunction, functionRole } from './bundled-function.ts';
 import { allowClusters, allowDiscovery } from './cluster-access.ts';
 import type { Config } from './config.ts';
-import type { Target } from './deployment.ts';
 import type { RotationBus } from './event-bus.ts';
+import type { Target } from './target.ts';
 import { acknowledgeDeadLetters, type TickQueue } from './tick-queue.ts';
 
 /** Beside the code, where its function looks for it: a list of clusters soon outgrows an environment. */

@@ -10,7 +10,7 @@ import type { Alias, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Config } from './config.ts';
-import type { Target } from './deployment.ts';
+import type { Target } from './target.ts';
 
 const source = 'noderotation.manual';
 const detailType = 'Rotation Run Requested';

@@ -5,11 +5,11 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { AuditTable } from './audit-table.ts';
 import type { Config } from './config.ts';
-import type { Target } from './deployment.ts';
 import { DispatchFunction } from './dispatch-function.ts';
 import { RotationBus } from './event-bus.ts';
 import { Observability } from './observability.ts';
 import { ReconcileFunction, ReconcileRole } from './reconcile-function.ts';
+import type { Target } from './target.ts';
 import { TickQueue } from './tick-queue.ts';
 import { WidgetFunction } from './widget-function.ts';
 

@@ -22,9 +22,9 @@ import {
 } from './alarms.ts';
 import type { Config } from './config.ts';
 import { FleetDashboard } from './dashboard.ts';
-import type { Target } from './deployment.ts';
 import type { DispatchFunction } from './dispatch-function.ts';
 import type { ReconcileFunction } from './reconcile-function.ts';
+import type { Target } from './target.ts';
 import type { TickQueue } from './tick-queue.ts';
 import type { WidgetFunction } from './widget-function.ts';
 

@@ -9,8 +9,8 @@ import { inParallel } from '../../lib/adapters/aws/in-parallel.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { type DrawnRotation, rotationChart } from '../../lib/report/rotation-chart.ts';
 import { tellRotations } from '../../lib/report/rotation-story.ts';
+import { readWidgetRequest } from '../../lib/report/widget-request.ts';
 import { readEnvironment } from './environment.ts';
-import { readWidgetRequest } from './request.ts';
 
 export interface WidgetDependencies {
   readonly registry: Pick<ClusterRegistry, 'all'>;

@@ -1,8 +1,8 @@
 /**
  * What a dashboard asks of its custom widget: the stretch of time that it shows, how wide it is, and in which colours.
  */
-import type { Instant } from '../../lib/domain/time.ts';
-import { days, duration, instant, subtract } from '../../lib/domain/time.ts';
+import type { Instant } from '../domain/time.ts';
+import { days, duration, instant, subtract } from '../domain/time.ts';
 
 export interface WidgetRequest {
   /** Somebody wants to know what the widget can do. */
@@ -16,7 +16,7 @@ export interface WidgetRequest {
 const longest = days(31);
 const usual = days(7);
 /** What can be written as a time of four-digit years, with room for the longest stretch before it. */
-const readable = { first: longest, last: Date.UTC(9999, 11, 31) };
+const readable = { first: longest, last: 253_402_214_400_000 };
 
 export function readWidgetRequest(event: unknown, now: number): WidgetRequest {
   const { describe, widgetContext } = fields(event);
