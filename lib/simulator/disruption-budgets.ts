@@ -52,15 +52,24 @@ function expected(store: ObjectStore, pods: readonly PodObject[]): number {
   const controllers = new Map(pods.map((pod) => [controllerOf(pod)?.uid, { pod, owner: controllerOf(pod) }]));
   return [...controllers.values()].reduce((sum, { pod, owner }) => {
     if (owner === undefined) return sum;
-    const replicas = owner.kind === 'ReplicaSet' ? replicasOf(store, owner.name, pod.metadata.namespace) : undefined;
+    const replicas = hasScale(owner.kind)
+      ? replicasOf(store, owner.kind, owner.name, pod.metadata.namespace)
+      : undefined;
     return (
       sum + (replicas ?? pods.filter((other) => controllerOf(other)?.uid === owner.uid && !isDeleting(other)).length)
     );
   }, bare);
 }
 
-const replicasOf = (store: ObjectStore, name: string, namespace: string | undefined): number | undefined =>
-  (store.get('ReplicaSet', name, namespace) as WorkloadObject | undefined)?.spec.replicas;
+const hasScale = (kind: string): kind is 'ReplicaSet' | 'StatefulSet' =>
+  kind === 'ReplicaSet' || kind === 'StatefulSet';
+
+const replicasOf = (
+  store: ObjectStore,
+  kind: 'ReplicaSet' | 'StatefulSet',
+  name: string,
+  namespace: string | undefined,
+): number | undefined => (store.get(kind, name, namespace) as WorkloadObject | undefined)?.spec.replicas;
 
 /** Never lets anything go, whatever the health of its Pods. */
 export const blocksFully = (budget: BudgetObject): boolean =>

@@ -13,6 +13,7 @@ export type KindName =
   | 'Deployment'
   | 'ReplicaSet'
   | 'DaemonSet'
+  | 'StatefulSet'
   | 'Namespace'
   | 'PriorityClass'
   | 'CustomResourceDefinition';
@@ -52,6 +53,7 @@ export const kinds: readonly Kind[] = [
   row('Deployment', 'apps/v1', 'deployments', 'Namespaced', ['deploy']),
   row('ReplicaSet', 'apps/v1', 'replicasets', 'Namespaced', ['rs']),
   row('DaemonSet', 'apps/v1', 'daemonsets', 'Namespaced', ['ds']),
+  row('StatefulSet', 'apps/v1', 'statefulsets', 'Namespaced', ['sts']),
   row('Namespace', 'v1', 'namespaces', 'Cluster', ['ns']),
   row('PriorityClass', 'scheduling.k8s.io/v1', 'priorityclasses', 'Cluster', ['pc'], false),
   row('CustomResourceDefinition', 'apiextensions.k8s.io/v1', 'customresourcedefinitions', 'Cluster', ['crd']),

@@ -202,7 +202,7 @@ export interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-/** A Deployment, ReplicaSet or DaemonSet. */
+/** A Deployment, ReplicaSet, DaemonSet or StatefulSet. */
 export interface WorkloadObject extends KubeObject {
   readonly spec: { readonly replicas?: number; readonly selector?: RawSelector; readonly template: PodTemplate };
 }

@@ -135,6 +135,7 @@ export function acceptsNode(needs: Needs, node: NodeObject): boolean {
 export const isTerminal = (pod: PodObject): boolean =>
   pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
 export const isDaemon = (pod: PodObject): boolean => controllerOf(pod)?.kind === 'DaemonSet';
+export const isStateful = (pod: PodObject): boolean => controllerOf(pod)?.kind === 'StatefulSet';
 
 /** Whether Karpenter waits for this Pod instead of evicting it. */
 export const mayNotBeDisrupted = (pod: PodObject, at: Instant): boolean => hasActiveDoNotDisrupt(viewOf(pod), at);

@@ -2,7 +2,8 @@
  * When Karpenter plans, for whom, and what it creates.
  *
  * Beside the Pods that nobody could schedule, it plans again those still bound to nodes that are being deleted. A
- * placeholder that is still bound therefore makes its own room look used, and a further node is created.
+ * placeholder that is still bound therefore makes its own room look used, and a further node is created. A Pod that is
+ * already stopping is left out, unless it belongs to a StatefulSet.
  */
 import { formatResourceList, plus } from '../domain/cluster/resource-list.ts';
 import type { Instant } from '../domain/time.ts';
@@ -13,7 +14,7 @@ import { conditionOf, isDeleting } from './kube-object.ts';
 import { daemonOverhead, disruptedTaint, hasTaint, nodeLabels, terminationFinalizer } from './node-claims.ts';
 import type { NewClaim } from './planning.ts';
 import { isPlannable, plan, requirementsOf } from './planning.ts';
-import { isDaemon, isTerminal, mayNotBeDisrupted } from './pod-needs.ts';
+import { isDaemon, isStateful, isTerminal, mayNotBeDisrupted } from './pod-needs.ts';
 import type { Model, WorldState } from './world-state.ts';
 import { nextBeat } from './world-state.ts';
 
@@ -62,7 +63,9 @@ function waitingPods({ store, now }: WorldState): readonly PodObject[] {
     .filter((node) => isDeleting(node) && hasTaint(node, disruptedTaint.key));
   const displaced = deleting.flatMap((node) => store.podsOn(node.metadata.name)).filter((pod) => isReschedulable(pod));
   function isReschedulable(pod: PodObject): boolean {
-    if (isDeleting(pod) || isDaemon(pod) || isTerminal(pod) || mayNotBeDisrupted(pod, now)) return false;
+    // The successor of a StatefulSet's Pod is not there before the Pod is gone, so it counts while it stops.
+    if (isDeleting(pod) && !isStateful(pod)) return false;
+    if (isDaemon(pod) || isTerminal(pod) || mayNotBeDisrupted(pod, now)) return false;
     return !budgetsOf(store, pod).some(blocksFully);
   }
   return [...unscheduled, ...displaced].filter(isPlannable);

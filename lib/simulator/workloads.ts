@@ -1,5 +1,7 @@
 /**
  * Deployments, DaemonSets and the kubelets: Pods come back when they are evicted, start after a while, stop after a while.
+ *
+ * How long a Pod takes to stop is drawn by chance; an annotation of the Pod can say it instead.
  */
 import type { Instant } from '../domain/time.ts';
 import { add, duration, second, seconds } from '../domain/time.ts';
@@ -13,6 +15,7 @@ import type {
   WorkloadObject,
 } from './kube-object.ts';
 import {
+  annotationOf,
   conditionSince,
   controllerOf,
   createdAt,
@@ -93,7 +96,7 @@ function belongs(set: WorkloadObject, node: NodeObject): boolean {
   return selectorHolds(needs, node.metadata.labels ?? {}) && refusedTaints(needs, taints).length === 0;
 }
 
-const ownedBy = (owner: KubeObject): OwnerReference => ({
+export const ownedBy = (owner: KubeObject): OwnerReference => ({
   apiVersion: owner.apiVersion,
   kind: owner.kind,
   name: owner.metadata.name,
@@ -136,11 +139,19 @@ export const kubelets: Model = (world) => {
 function stopPod({ store, now, delays }: WorldState, pod: PodObject): Instant | undefined {
   const ends = readStamp(pod.metadata.deletionTimestamp) ?? now;
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0;
-  const takes = Math.min(grace, drawnSeconds(delays.podStop, `${pod.metadata.uid}stop`));
+  const takes = Math.min(grace, stopSecondsOf(pod) ?? drawnSeconds(delays.podStop, `${pod.metadata.uid}stop`));
   const due = add(ends, duration((takes - grace) * second));
   if (due > now) return due;
   store.remove(pod);
   return undefined;
+}
+
+/** Whole seconds that a Pod's process takes to end when it is asked to, as its annotation says. */
+export const stopAnnotation = 'simulator/stop-seconds';
+
+function stopSecondsOf(pod: PodObject): number | undefined {
+  const text = annotationOf(pod, stopAnnotation);
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
 function runPod(world: WorldState, pod: PodObject): Instant | undefined {

@@ -17,6 +17,7 @@ import { ObjectStore } from './object-store.ts';
 import { isDaemon } from './pod-needs.ts';
 import { Random } from './random.ts';
 import { scheduler } from './scheduler.ts';
+import { statefulSets } from './stateful-sets.ts';
 import { daemonSets, kubelets, nodeTaints, replicaSets } from './workloads.ts';
 import type { Delays, ForcefulExpiration, LaunchOutcome, Model, WorldState } from './world-state.ts';
 import { nextOf, usualDelays } from './world-state.ts';
@@ -56,6 +57,7 @@ export class World implements WorldState {
     this.#models = [
       nodeTaints,
       replicaSets,
+      statefulSets,
       daemonSets,
       kubelets,
       scheduler,

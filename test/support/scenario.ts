@@ -45,6 +45,8 @@ export interface Scenario {
   /** Before the first tick, at the opening of the window. */
   readonly arrange?: (stage: Stage) => void;
   readonly moves?: readonly Move[];
+  /** What stands between the controller and the cluster: a cluster that leaves something out, for counter-examples. */
+  readonly through?: (cluster: Cluster, stage: Stage) => Cluster;
   /** Ticks, one a minute from the opening of the window. */
   readonly minutes: number;
 }
@@ -92,7 +94,7 @@ export async function tell(scenario: Scenario, diesBefore = 0): Promise<Told> {
   const moves = [...(scenario.moves ?? [])];
   for (let minute = 0; minute < scenario.minutes; minute += 1) {
     const next = add(world.now, minutes(1));
-    await Promise.all(Array.from({ length: stage.ticksAtOnce }, () => oneTick(stage, count, diesBefore)));
+    await Promise.all(Array.from({ length: stage.ticksAtOnce }, () => oneTick(scenario, stage, count, diesBefore)));
     while (moves[0]?.when(stage)) {
       const move = moves.shift() as Move;
       if (move.after) world.advance(add(world.now, seconds(move.after)));
@@ -103,16 +105,22 @@ export async function tell(scenario: Scenario, diesBefore = 0): Promise<Told> {
   return { ...stage, actions: count.actions, ticks: stage.table.ticks, movesLeft: moves.length };
 }
 
-async function oneTick(stage: Stage, count: { actions: number }, diesBefore: number): Promise<void> {
+async function oneTick(
+  scenario: Scenario,
+  stage: Stage,
+  count: { actions: number },
+  diesBefore: number,
+): Promise<void> {
   const { world, table } = stage;
   const run = () => {
-    const inner = new SimulatedCluster({
+    const cluster = new SimulatedCluster({
       world,
       decoders,
       settings,
       ...(stage.faults ? { faults: stage.faults } : {}),
       ...(stage.retired ? { retired: true } : {}),
     });
+    const inner = scenario.through?.(cluster, stage) ?? cluster;
     const recorder: Recorder = table;
     return runTick({ cluster: new Counted(inner, count, diesBefore), recorder, budget: unhurried });
   };

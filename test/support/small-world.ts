@@ -13,6 +13,7 @@ import type {
   PodSpec,
   Strings,
 } from '../../lib/simulator/kube-object.ts';
+import { stopAnnotation } from '../../lib/simulator/workloads.ts';
 import { World } from '../../lib/simulator/world.ts';
 import type { Delays } from '../../lib/simulator/world-state.ts';
 import { at, lasting } from './builders.ts';
@@ -111,6 +112,33 @@ export function addDeployment(world: World, name: string, replicas: number, cpu 
       replicas,
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers, ...spec } },
+    },
+  });
+}
+
+export interface StatefulShape {
+  readonly cpu?: string;
+  /** Whole seconds that each Pod takes to stop; its own grace is longer. */
+  readonly stopSeconds?: number;
+  readonly grace?: number;
+}
+
+export function addStatefulSet(world: World, name: string, replicas: number, shape: StatefulShape = {}): void {
+  const { cpu = '1', stopSeconds = 5, grace = 300 } = shape;
+  const labels = { app: name };
+  create(world, {
+    kind: 'StatefulSet',
+    metadata: { name, namespace: 'shop' },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations: { [stopAnnotation]: String(stopSeconds) } },
+        spec: {
+          containers: [{ name: 'main', resources: { requests: { cpu } } }],
+          terminationGracePeriodSeconds: grace,
+        },
+      },
     },
   });
 }
