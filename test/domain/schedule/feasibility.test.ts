@@ -157,6 +157,9 @@ describe('fatal findings', () => {
   it('G is what a claim really has (R3.2-25)', () => {
     const given = (age: string) => schedule(aPolicy({ ageThreshold: lasting(age) }), aPool())?.guaranteedChances;
     expect(['142h43m', '142h43m1s', '238h43m', '238h43m1s', '9000h'].map(given)).toEqual([2, 1, 1, 0, 0]);
+    expect(message({ policy: aPolicy({ ageThreshold: lasting('142h43m1s') }) }, 'OverrideGBelowK')).toContain(
+      '96h) = 1)',
+    );
     expect(message({ policy: aPolicy({ ageThreshold: hours(200) }) }, 'OverrideGBelowK')).toContain(
       'G = floor((336h − 1h17m − 200h) / 96h) = 1',
     );
@@ -341,9 +344,9 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
 
   it.each([
     ['ephemeral-storage', '10Gi', 'ephemeral-storage needs 20Gi, 10Gi of 10Gi are left'],
-    ['example.com/tapes', '1', 'example.com/tapes needs 2, 1 of 1 are left'],
+    ['example.com/tapes', '1', 'example.com/tapes needs 2k, 1 of 1 are left'],
   ])('spells %s as people do (R3.2-30)', (name, limit, expected) => {
-    const claim = aClaim('a', { capacity: amounts({ 'ephemeral-storage': '20Gi', 'example.com/tapes': '2' }) });
+    const claim = aClaim('a', { capacity: amounts({ 'ephemeral-storage': '20Gi', 'example.com/tapes': '2000' }) });
     expect(message({ pool: limited({ [name]: limit }, {}), claims: [claim] }, 'NoHeadroom')).toContain(expected);
   });
 

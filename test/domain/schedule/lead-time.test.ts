@@ -401,7 +401,12 @@ describe('every notice says the numbers compared and what to change (D4-01)', ()
     expect(messages(ask(across, skipped, at('2026-03-02T00:00:00Z')))).toEqual([
       'ChancesLost: 1 of the 2 wanted chances lie before 2026-03-15T12:43:00Z, the last start in time for its deadline; the others are lost to changes of the clocks: shorten the exclusions, add windows, or raise expireAfter',
     ]);
-    // A short life is its own explanation.
+    // A short life is its own explanation, unless an exclusion has its part in it.
+    const excluded = excluding({ windows: weekly.windows }, ['2026-06-13', '2026-06-13', 'sale']);
+    expect(codes(ask(aClaim('b', { created: born, expireAfter: days(13) }), excluded, born))).toEqual([
+      'ShortLead',
+      'ChancesLost',
+    ]);
     const short = aClaim('b', { created: at('2026-03-01T12:00:00Z'), expireAfter: lasting('337h17m') });
     expect(codes(ask(short, skipped, at('2026-03-02T00:00:00Z')))).toEqual(['ShortLead']);
   });
