@@ -75,3 +75,19 @@ test('the intersection of two sets allows what both allow (R3.7-02)', () => {
     }),
   );
 });
+
+test('an intersection is never wider than either side, in what it allows, lists and bounds (R3.7-02, R3.7-04)', () => {
+  const sets = fc.array(requirements, { maxLength: 4 }).map((all) => valuesAllowed(all, 'k').allowed);
+  fc.assert(
+    fc.property(sets, sets, fc.oneof(fc.string(), fc.integer().map(String)), (a, b, text) => {
+      const both = intersect(a, b);
+      for (const side of [a, b]) {
+        for (const value of [...samples, text]) if (allows(both, value)) expect(allows(side, value)).toBe(true);
+        for (const value of listedValues(both) ?? []) expect(allows(side, value)).toBe(true);
+        // A finite side leaves a finite intersection, an empty one an empty one.
+        if (listedValues(side) !== undefined) expect(listedValues(both)).toBeDefined();
+        if (isEmpty(side)) expect(isEmpty(both)).toBe(true);
+      }
+    }),
+  );
+});

@@ -6,6 +6,7 @@ import {
   amountOf,
   exceeding,
   fits,
+  maximum,
   minusFloored,
   plus,
   sameAmounts,
@@ -13,6 +14,7 @@ import {
 import type { Footprint } from '../../../lib/domain/surge/footprint.ts';
 import { footprint } from '../../../lib/domain/surge/footprint.ts';
 import { aClaim, aNode, aPod } from '../../support/builders.ts';
+import { runs } from '../../support/properties.ts';
 
 const list = (max: bigint): fc.Arbitrary<ResourceList> =>
   fc
@@ -27,6 +29,11 @@ const cases = fc.record({
   wholeNode: fc.boolean(),
 });
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+
+/** What really runs: the drain and the DaemonSets together are no more than the kubelet offers. */
+const fitting = cases.map(
+  (given): Case => ({ ...given, ofNode: maximum(given.ofNode, plus(given.sum, given.overhead)) }),
+);
 
 function sized({ sum, overhead, allocatable, ofNode, wholeNode }: Case): Footprint {
   const claim = aClaim('old', { allocatable });
@@ -88,4 +95,19 @@ test('a whole node together with its DaemonSets never exceeds the allocatable (R
       for (const [name, most] of ceiling) expect(amountOf(requests, name) <= most).toBe(true);
     }),
   );
+});
+
+test('a drain that fits on its node beside its DaemonSets is never short by more than the band (R3.3-15, D8-04)', () => {
+  let clamps = 0;
+  fc.assert(
+    fc.property(fitting, (given) => {
+      expect(fits(plus(given.sum, given.overhead), given.ofNode)).toBe(true);
+      const { bandExceeded, shortfall, clamped } = sized(given);
+      const band = minusFloored(given.ofNode, given.allocatable);
+      expect([bandExceeded, exceeding(shortfall, band)]).toEqual([[], []]);
+      clamps += clamped ? 1 : 0;
+    }),
+    runs(1000),
+  );
+  expect(clamps).toBeGreaterThan(0);
 });
