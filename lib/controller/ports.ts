@@ -7,9 +7,11 @@ import type { Node } from '../domain/cluster/node.ts';
 import type { NodePool } from '../domain/cluster/node-pool.ts';
 import type { ObjectRef } from '../domain/cluster/object-ref.ts';
 import type { Inspected, LightSnapshot, Sought } from '../domain/cluster/snapshot.ts';
+import type { PolicyReading } from '../domain/policy/rotation-policy.ts';
 import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import type { Duration, Instant } from '../domain/time.ts';
 import type { Action, Decision, Need } from '../engine/decision.ts';
+import type { RequestAnswer } from '../engine/request.ts';
 
 /** @design D5-05 */
 export type ActionResult =
@@ -79,6 +81,10 @@ export interface TickRecord {
   readonly unrecorded: ReadonlyMap<string, readonly UnrecordedStep[]>;
   /** Elements of an outbox that could not be read and were taken off it: text, to be logged in full. */
   readonly unreadable: readonly string[];
+  /** As they were read; absent when the cluster could not be looked at. */
+  readonly policies?: readonly PolicyReading[];
+  /** What became of the request that the tick was made for. @design D12-02 */
+  readonly answer?: RequestAnswer;
 }
 
 /** Keeps what was asked and what was done: audit rows, metrics, log lines. */

@@ -8,7 +8,7 @@
 import type { NodePool } from '../domain/cluster/node-pool.ts';
 import type { ObjectMeta } from '../domain/cluster/object-ref.ts';
 import { annotation, keyOf, own, refOf } from '../domain/cluster/object-ref.ts';
-import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
+import type { ClusterSnapshot, RotateRequest } from '../domain/cluster/snapshot.ts';
 import { nothingInspected } from '../domain/cluster/snapshot.ts';
 import { keyPrefix, nodeKeys, poolKeys } from '../domain/rotation/annotation-keys.ts';
 import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
@@ -19,6 +19,7 @@ import type { Action, Decision } from '../engine/decision.ts';
 import { violations } from '../engine/invariants.ts';
 import { viewOf } from '../engine/pool-view.ts';
 import { afterRefusal } from '../engine/refusal.ts';
+import { answerRequest } from '../engine/request.ts';
 import { mergeInspected, survey } from '../engine/survey.ts';
 import { nothingNeeded } from '../engine/writes.ts';
 import type { ActionResult, Budget, Cluster, PoolRecord, Recorder, TickRecord } from './ports.ts';
@@ -34,13 +35,15 @@ export interface Tick {
   readonly cluster: Cluster;
   readonly recorder: Recorder;
   readonly budget: Budget;
+  /** Somebody asks that one NodeClaim be rotated now. @design D12-02 */
+  readonly request?: RotateRequest;
 }
 
 /** @design D6, D1-05, D10-04 */
 export async function runTick(tick: Tick): Promise<TickRecord> {
   let snapshot: ClusterSnapshot;
   try {
-    snapshot = await look(tick.cluster);
+    snapshot = await look(tick.cluster, tick.request);
   } catch (error) {
     if (!(error instanceof ObservationFailed)) throw error;
     const failed: TickRecord = {
@@ -63,13 +66,27 @@ export async function runTick(tick: Tick): Promise<TickRecord> {
       outcomes.filter(({ left }) => left.length > 0).map(({ record: { decision }, left }) => [decision.nodePool, left]),
     ),
     unreadable: outcomes.flatMap((outcome) => outcome.unreadable),
+    policies: snapshot.policies,
+    ...(tick.request === undefined
+      ? {}
+      : {
+          answer: answerRequest(
+            snapshot,
+            tick.request,
+            outcomes.map(({ record: each }) => each),
+          ),
+        }),
   };
   await tick.recorder.record(record);
   return record;
 }
 
-async function look(cluster: Cluster): Promise<ClusterSnapshot> {
-  let snapshot: ClusterSnapshot = { ...(await cluster.observe()), inspected: nothingInspected };
+async function look(cluster: Cluster, request: RotateRequest | undefined): Promise<ClusterSnapshot> {
+  let snapshot: ClusterSnapshot = {
+    ...(await cluster.observe()),
+    ...(request === undefined ? {} : { request }),
+    inspected: nothingInspected,
+  };
   for (let looks = 0; looks < mostLooks; looks += 1) {
     const wanted = survey(snapshot);
     if (nothingNeeded(wanted)) break;

@@ -14,11 +14,15 @@ import { awaitSurge } from './await-surge.ts';
 import type { Assessment } from './candidates.ts';
 import { assess, rank } from './candidates.ts';
 import type { Blocked, Decision, Need, Notice } from './decision.ts';
+import type { GateVerdict } from './gates.ts';
 import { firstClosed, judgeGates } from './gates.ts';
+import { poolGauges } from './gauges.ts';
 import { statusWrites } from './policy-status.ts';
 import { poolNotices } from './pool-notices.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, viewOf } from './pool-view.ts';
+import type { Asked } from './request.ts';
+import { askedOf, disqualifierOfRequest, holdsRequest } from './request.ts';
 import { endMalformed, orphanedRotation, restore } from './restore.ts';
 import { examine, fallbackApplies, start, startFallback } from './start.ts';
 import { liveClaims, sweepPool, sweepRest } from './sweep.ts';
@@ -42,7 +46,7 @@ export function decide(snapshot: ClusterSnapshot): readonly Decision[] {
     const decision = decisions[index] as Decision;
     const complete = { ...decision, notices: [...decision.notices, ...notices] };
     const list = { ...complete, actions: [...complete.actions, ...sweepPool(view, decision, live)] };
-    return withWarnings(view, list, view.policy?.mode === 'Observe');
+    return { ...withWarnings(view, list, view.policy?.mode === 'Observe'), gauges: poolGauges(view, list) };
   });
   const rest = [...sweepRest(snapshot, swept, live), ...statusWrites(snapshot, standings)];
   return rest.length === 0
@@ -75,9 +79,32 @@ function withoutRotation(view: PoolView): Verdict {
   const lost = governanceLost(view);
   if (lost !== undefined || !view.policy) return idle(view, { reason: 'NotGoverned', message: lost ?? 'no policy' });
   const findings = poolFindings(view.policy, view.pool, view.claims, view.at);
-  const closed = firstClosed(judgeGates({ view, policy: view.policy, findings }));
+  const gates = judgeGates({ view, policy: view.policy, findings });
+  const asked = askedOf(view);
+  if (asked) return startAsked(view, view.policy, asked, gates);
+  const closed = firstClosed(gates);
   if (closed) return idle(view, closed);
   return firstThatCanStart(view, view.policy, rank(view, assess(view, view.policy)));
+}
+
+/** Starts the claim that somebody asks for, or says the first reason why not. @design D12-02 */
+function startAsked(view: PoolView, policy: RotationPolicy, asked: Asked, gates: readonly GateVerdict[]): Verdict {
+  const closed = firstClosed(gates.filter((verdict) => holdsRequest(asked, verdict)));
+  if (closed) return idle(view, closed);
+  const { claim, request } = asked;
+  const assessment = assess(view, policy).find((each) => each.claim === claim) as Assessment;
+  const no = disqualifierOfRequest(assessment);
+  if (no) {
+    const { code, message, until } = no;
+    return idle(view, { reason: code, message, ...(until === undefined ? {} : { until }) });
+  }
+  // Outside the window a fallback is never right: what is asked for then is a rotation with a surge.
+  if (view.occurrence && fallbackApplies(view, policy, claim)) {
+    return startFallback(view, policy, claim, request.reason);
+  }
+  const examined = examine(view, policy, assessment);
+  if ('need' in examined) return examined;
+  return 'reason' in examined ? idle(view, examined) : start(view, examined, request.reason);
 }
 
 /** @design D6-06, D6-07, R3.6-02, R3.8-07 */

@@ -87,6 +87,39 @@ export interface Notice {
   readonly claim?: string;
 }
 
+/** A code that begins or ends to hold for a pool or a claim, once its `warnings` annotation is written. @design D10-02 */
+export interface FindingChange {
+  readonly change: 'opened' | 'closed';
+  readonly on: Pick<ObjectRef, 'kind' | 'name'>;
+  readonly code: string;
+  readonly severity?: Notice['severity'];
+  readonly message?: string;
+}
+
+/** What a pool measures, for metrics. What depends on a policy is absent without one. @design D11-01 */
+export interface PoolGauges {
+  readonly candidates: number;
+  readonly inProgress: boolean;
+  readonly windowOpen: boolean;
+  readonly policyConflict: boolean;
+  readonly shortLeadNodes: number;
+  readonly drainStuck: boolean;
+  /** The largest of the pool's claims. */
+  readonly retryCount: number;
+  /** Absent while nothing is frozen, or while the freeze has no readable end. */
+  readonly freezeUntil?: Instant;
+  readonly ageThreshold?: Duration;
+  /** G. */
+  readonly rotationChances?: number;
+  /** C. */
+  readonly throughputCapacity?: number;
+  readonly rotationEstimate?: Duration;
+  readonly rotationBound?: Duration;
+  readonly windowPeriod?: Duration;
+  /** How long the surge host had stood without our mark when this list protects it. */
+  readonly unprotected?: Duration;
+}
+
 export interface Decision {
   /** Name of the NodePool; empty for what belongs to none: the sweep of objects whose pool is gone, policies' status. */
   readonly nodePool: string;
@@ -94,6 +127,10 @@ export interface Decision {
   readonly actions: readonly Action[];
   readonly blocked?: Blocked;
   readonly notices: readonly Notice[];
+  /** What the list's `warnings` patches begin and end. */
+  readonly findings?: readonly FindingChange[];
+  /** Absent for what belongs to no pool. */
+  readonly gauges?: PoolGauges;
   /** The audit step that this list makes, exactly as its pool patch carries it. */
   readonly transition?: UnrecordedStep;
   /** Why an anchor or a delete in this list is allowed: what the invariants check it against. */

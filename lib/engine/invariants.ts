@@ -8,6 +8,7 @@ import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
 import type { Action, Decision } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { findClaim, nodeAnnotation, placeholderOf, wholeNode } from './pool-view.ts';
+import { waivesWindow } from './request.ts';
 import { repaired } from './restore.ts';
 import { bornDuring, surgeReady } from './surge-host.ts';
 import { isDeclared, phaseAfter } from './transitions.ts';
@@ -81,7 +82,7 @@ function anchorViolations(
     return view.rotation.claim === anchor ? [] : [`the pool already rotates ${view.rotation.claim}`];
   if (decision.step === 'restore') return [];
   return [
-    ...(view.occurrence ? [] : ['an anchor is written outside the window']),
+    ...(view.occurrence || waivesWindow(view.snapshot, anchor) ? [] : ['an anchor is written outside the window']),
     ...(view.freeze.frozen ? ['an anchor is written while frozen'] : []),
     ...(view.pool.replicas !== undefined ? ['an anchor is written in a static pool'] : []),
     ...(view.policy?.mode === 'Rotate' && !view.snapshot.retired && !view.pool.meta.deleting

@@ -104,8 +104,13 @@ function nearDeadline(view: PoolView, policy: RotationPolicy, candidate: NodeCla
     .flatMap((claim) => nodeOf(view.snapshot, claim) ?? []);
 }
 
-/** The list of a start, all in one tick. @design D7-01, R3.3-01, R3.4-07 */
-export function start(view: PoolView, examination: Examination): Decision {
+/**
+ * The list of a start, all in one tick.
+ *
+ * @param reason who asked for it and why, where it did not come due by itself
+ * @design D7-01, R3.3-01, R3.4-07
+ */
+export function start(view: PoolView, examination: Examination, reason?: string): Decision {
   const { claim, node, placeholder } = examination;
   const rotation: AnchoredRotation = {
     phase: 'pending',
@@ -114,7 +119,7 @@ export function start(view: PoolView, examination: Examination): Decision {
     startedAt: wholeSecond(view.at),
     mode: 'surge',
   };
-  const entry = entryOf(view, rotation, 'started', startFacts(claim));
+  const entry = entryOf(view, rotation, 'started', startFacts(claim, reason));
   const outbox = appendStep(view.pool.meta, entry);
   const actions: readonly Action[] = [
     annotatePool(view, { ...writeRotation(rotation), ...outbox.annotations }),
@@ -156,7 +161,7 @@ export function fallbackApplies(view: PoolView, policy: RotationPolicy, claim: N
 }
 
 /** The list of a forceful fallback: no placeholder, no cordon of ours, no readyTimeout. @design D7-01, R3.6-05, R3.6-06 */
-export function startFallback(view: PoolView, policy: RotationPolicy, claim: NodeClaim): Decision {
+export function startFallback(view: PoolView, policy: RotationPolicy, claim: NodeClaim, reason?: string): Decision {
   const startedAt = wholeSecond(view.at);
   const rotation: AnchoredRotation = {
     phase: 'draining',
@@ -166,7 +171,7 @@ export function startFallback(view: PoolView, policy: RotationPolicy, claim: Nod
     drainingAt: startedAt,
     mode: 'forceful-fallback',
   };
-  const entry = entryOf(view, rotation, 'fallbackStarted', startFacts(claim));
+  const entry = entryOf(view, rotation, 'fallbackStarted', startFacts(claim, reason));
   const outbox = appendStep(view.pool.meta, entry);
   const bound = formatDuration(rotationBound(policy.surge, graceOf(claim)));
   const note = `NodeClaim ${claim.meta.name} has less than ${bound} left, too little for a surge, so it is drained inside the window without one.`;
@@ -196,9 +201,10 @@ export function startFallback(view: PoolView, policy: RotationPolicy, claim: Nod
 }
 
 /** What the row of a start tells; it can be told again from the claim alone. */
-export function startFacts(claim: NodeClaim): StepFacts {
+export function startFacts(claim: NodeClaim, reason?: string): StepFacts {
   const deadline = deadlineOf(claim);
   return {
+    ...(reason === undefined ? {} : { reason }),
     ...(claim.nodeName ? { node: claim.nodeName } : {}),
     ...(typeof deadline === 'number' ? { deadline } : {}),
     ...(claim.lifetime.readable && claim.lifetime.expireAfter !== 'Never'

@@ -6,7 +6,7 @@ import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { ObjectRef } from '../domain/cluster/object-ref.ts';
 import { annotation, refOf } from '../domain/cluster/object-ref.ts';
 import { warningsKey } from '../domain/rotation/annotation-keys.ts';
-import type { Action, Decision, Notice } from './decision.ts';
+import type { Action, Decision, FindingChange, Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { event } from './writes.ts';
 
@@ -32,8 +32,10 @@ export function withWarnings(view: PoolView, intended: Decision, silent: boolean
     ? []
     : decision.notices.filter((notice) => notice.severity === 'info' && notice.claim === undefined);
   const infoEvents = normal.map((notice) => event('Normal', notice.code, notice.message, target));
-  const claims = claimWarnings(view, silent ? [] : decision.notices);
-  if (!change) return { ...decision, actions: [...decision.actions, ...infoEvents, ...claims] };
+  const { actions: claims, findings: ofClaims } = claimWarnings(view, silent ? [] : decision.notices);
+  const changes = [...(change ? findingsOf(target, change) : []), ...ofClaims];
+  const findings = changes.length === 0 ? {} : { findings: changes };
+  if (!change) return { ...decision, ...findings, actions: [...decision.actions, ...infoEvents, ...claims] };
   const events = change.begun.map((notice) => event('Warning', notice.code, notice.message, target));
   const index = decision.actions.findLastIndex(
     (action) => action.kind === 'annotate' && action.target.kind === 'NodePool',
@@ -42,25 +44,51 @@ export function withWarnings(view: PoolView, intended: Decision, silent: boolean
   const patch = { [warningsKey]: change.text };
   if (host?.kind === 'annotate') {
     const merged: Action = { ...host, annotations: { ...host.annotations, ...patch } };
-    return { ...decision, actions: [...decision.actions.with(index, merged), ...events, ...infoEvents, ...claims] };
+    const before = decision.actions.with(index, merged);
+    return { ...decision, ...findings, actions: [...before, ...events, ...infoEvents, ...claims] };
   }
   const own: Action = { kind: 'annotate', target, annotations: patch, whenRefused: 'goOn' };
-  return { ...decision, actions: [...decision.actions, own, ...events, ...infoEvents, ...claims] };
+  return { ...decision, ...findings, actions: [...decision.actions, own, ...events, ...infoEvents, ...claims] };
 }
 
-function claimWarnings(view: PoolView, notices: readonly Notice[]): readonly Action[] {
+interface Change {
+  readonly text: string | null;
+  readonly begun: readonly Notice[];
+  /** Codes. */
+  readonly ended: readonly string[];
+}
+
+/** @design D10-02 */
+const findingsOf = ({ kind, name }: ObjectRef, { begun, ended }: Change): readonly FindingChange[] => [
+  ...begun.map(({ code, severity, message }) => ({
+    change: 'opened' as const,
+    on: { kind, name },
+    code,
+    severity,
+    message,
+  })),
+  ...ended.map((code) => ({ change: 'closed' as const, on: { kind, name }, code })),
+];
+
+function claimWarnings(
+  view: PoolView,
+  notices: readonly Notice[],
+): { readonly actions: readonly Action[]; readonly findings: readonly FindingChange[] } {
   const byClaim = Map.groupBy(
     notices.filter((notice) => notice.claim !== undefined && notice.severity !== 'info'),
     (notice) => notice.claim as string,
   );
-  return view.claims
+  const changed = view.claims
     .filter((claim) => !claim.meta.deleting)
     .flatMap((claim) => {
       const change = changeOf(annotation(claim.meta, warningsKey), byClaim.get(claim.meta.name) ?? []);
       return change ? [{ claim, ...change }] : [];
     })
-    .slice(0, claimsPerTick)
-    .flatMap(({ claim, text, begun }) => claimActions(claim, text, begun));
+    .slice(0, claimsPerTick);
+  return {
+    actions: changed.flatMap(({ claim, text, begun }) => claimActions(claim, text, begun)),
+    findings: changed.flatMap(({ claim, ...change }) => findingsOf(refOf('NodeClaim', claim.meta), change)),
+  };
 }
 
 function claimActions(claim: NodeClaim, text: string | null, begun: readonly Notice[]): readonly Action[] {
@@ -71,10 +99,7 @@ function claimActions(claim: NodeClaim, text: string | null, begun: readonly Not
   ];
 }
 
-function changeOf(
-  present: string | undefined,
-  notices: readonly Notice[],
-): { text: string | null; begun: readonly Notice[] } | undefined {
+function changeOf(present: string | undefined, notices: readonly Notice[]): Change | undefined {
   const before = new Set((present ?? '').split(',').filter((code) => code !== ''));
   const now = [...new Set(notices.map((notice) => notice.code))].sort();
   const same = now.length === before.size && now.every((code) => before.has(code));
@@ -82,5 +107,6 @@ function changeOf(
   const begun = now
     .filter((code) => !before.has(code))
     .map((code) => notices.find((notice) => notice.code === code) as Notice);
-  return { text: now.length === 0 ? null : now.join(','), begun };
+  const ended = [...before].filter((code) => !now.includes(code)).sort();
+  return { text: now.length === 0 ? null : now.join(','), begun, ended };
 }

@@ -17,6 +17,17 @@ export interface PlaceholderSettings {
   readonly priorityClassName: string;
 }
 
+/** Somebody asks that one NodeClaim be rotated now, due or not. @design D12-02 */
+export interface RotateRequest {
+  readonly nodeClaim: string;
+  /** Where it is thought to be; another pool is a refusal. */
+  readonly nodePool?: string;
+  /** Also while no window is open. */
+  readonly ignoreWindow: boolean;
+  /** Who asks and why, for the record of the start. */
+  readonly reason: string;
+}
+
 /** @design D15-03 */
 export interface LightSnapshot {
   /** The API server's own clock (D1-04): a tick's only time. */
@@ -30,6 +41,8 @@ export interface LightSnapshot {
   readonly settings: PlaceholderSettings;
   /** The cluster left the configuration: what is in flight is ended, nothing starts. @design D9-03 */
   readonly retired: boolean;
+  /** What was asked of this tick besides. */
+  readonly request?: RotateRequest;
 }
 
 /** The server's answer to a NodeClaim delete with dryRun. An API without dry runs passes. @design D7-04 */
