@@ -159,7 +159,7 @@ function poolOutlook(view: PoolView, decision: Decision): PoolOutlook {
     ...common,
     mode: policy.mode,
     ...(schedule ? { schedule } : {}),
-    findings: [...decision.notices, ...observed, ...unreadableIn(view), ...(surge ? unreadableAround(surge) : [])],
+    findings: eachOnce([...decision.notices, ...observed, ...(surge ? unreadableAround(surge) : [])]),
     ...(nextWindow ? { nextWindow } : {}),
     gates,
     claims: claimsOf(assessments, ahead),
@@ -168,6 +168,11 @@ function poolOutlook(view: PoolView, decision: Decision): PoolOutlook {
     ...placeholderOf(decision, ahead),
   };
 }
+
+/** What belongs to a start may be in the tick's notices already. */
+const eachOnce = (notices: readonly Notice[]): readonly Notice[] => [
+  ...new Map(notices.map((notice) => [JSON.stringify([notice.code, notice.message, notice.claim]), notice])).values(),
+];
 
 /** What would follow if every gate were open. */
 interface LookAhead {

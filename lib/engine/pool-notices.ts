@@ -1,7 +1,6 @@
 /**
  * What is true of a pool and its claims whatever step it takes: the findings and warnings that people should see.
  */
-import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { poolFindings } from '../domain/schedule/feasibility.ts';
 import { optedOutWithoutChance } from '../domain/schedule/lead-time.ts';
 import type { Assessment } from './candidates.ts';
@@ -10,6 +9,7 @@ import type { Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, nodeOf } from './pool-view.ts';
 import { isOptedOut } from './protect.ts';
+import { unreadableInClaim, unreadableInPool } from './unreadable.ts';
 
 const warn = (code: string, message: string): Notice => ({ code, severity: 'warn', message });
 
@@ -63,7 +63,6 @@ function governedNotices(view: PoolView): readonly Notice[] {
   if (!policy) return [];
   const name = pool.meta.name;
   const optedOut = optedOutClaims(view);
-  const template = pool.template.lifetime;
   return [
     ...(pool.replicas === undefined
       ? []
@@ -73,9 +72,7 @@ function governedNotices(view: PoolView): readonly Notice[] {
             `NodePool ${name} has spec.replicas and is not rotated. Move its workload to a dynamic NodePool, or leave it out of the RotationPolicy selector.`,
           ),
         ]),
-    ...(template.readable
-      ? []
-      : [warn('Unreadable', `The template of NodePool ${name} cannot be read: ${listed(template.unreadable)}`)]),
+    ...unreadableInPool(pool),
     ...poolFindings(policy, pool, claims, view.at, optedOut),
     ...assess(view, policy).flatMap((assessment) =>
       claimNotices(assessment, optedOut.includes(assessment.claim.meta.name)),
@@ -89,16 +86,6 @@ function claimNotices({ claim, state, dueness }: Assessment, optedOut: boolean):
   const noChance = optedOut && dueness ? optedOutWithoutChance(claim, dueness) : undefined;
   if (noChance && !found.some((notice) => notice.code === noChance.code)) found.push(noChance);
   if (state.state === 'malformed') found.push(stateMalformed(`NodeClaim ${claim.meta.name}`, state));
-  if (!claim.lifetime.readable) found.push(unreadableLifetime(claim, claim.lifetime.unreadable));
+  found.push(...unreadableInClaim(claim));
   return found.map((notice) => ({ ...notice, claim: claim.meta.name }));
 }
-
-const unreadableLifetime = (claim: NodeClaim, unreadable: Parameters<typeof listed>[0]): Notice =>
-  warn(
-    'Unreadable',
-    `NodeClaim ${claim.meta.name} is left alone because its lifetime cannot be read: ${listed(unreadable)}`,
-  );
-
-const listed = (
-  unreadable: readonly { readonly path: string; readonly text: string; readonly problem: string }[],
-): string => unreadable.map(({ path, text, problem }) => `${path} ${JSON.stringify(text)}: ${problem}`).join('; ');

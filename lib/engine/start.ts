@@ -4,6 +4,7 @@
 import type { Node, NodeMetadata } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import { deadlineOf, graceOf } from '../domain/cluster/node-claim.ts';
+import type { Unreadable } from '../domain/cluster/object-ref.ts';
 import { refOf } from '../domain/cluster/object-ref.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import { claimKeys } from '../domain/rotation/annotation-keys.ts';
@@ -13,7 +14,7 @@ import type { StepFacts } from '../domain/rotation/unrecorded.ts';
 import { dueness, rotationBound } from '../domain/schedule/lead-time.ts';
 import { windowPeriods } from '../domain/schedule/window.ts';
 import type { DrainBlocker } from '../domain/surge/drain-blockers.ts';
-import { drainBlockers } from '../domain/surge/drain-blockers.ts';
+import { drainBlockers, unreadableBudgets } from '../domain/surge/drain-blockers.ts';
 import type { Footprint } from '../domain/surge/footprint.ts';
 import { footprint } from '../domain/surge/footprint.ts';
 import type { Headroom } from '../domain/surge/headroom.ts';
@@ -29,6 +30,7 @@ import type { PoolView } from './pool-view.ts';
 import { nodeOf, wholeNode } from './pool-view.ts';
 import { protect } from './protect.ts';
 import { entryOf } from './rollback.ts';
+import { unreadableAround } from './unreadable.ts';
 import { annotateClaim, annotatePool, appendStep, event, maybe, need } from './writes.ts';
 
 /** What was found about a candidate when its turn came. */
@@ -39,6 +41,8 @@ export interface Examination {
   readonly footprint: Footprint;
   readonly headroom: Headroom;
   readonly blockers: readonly DrainBlocker[];
+  /** Parts of PDBs beside the candidate's Pods that could not be read; each path names its PDB. */
+  readonly oddBudgets: readonly Unreadable[];
   readonly placeholder: Placeholder;
 }
 
@@ -75,6 +79,7 @@ export function examine(
 export function weigh(view: PoolView, policy: RotationPolicy, claim: NodeClaim, node: Node): Examination {
   const { snapshot } = view;
   const pods = snapshot.inspected.podsOnNode.get(node.meta.name) ?? [];
+  const budgets = snapshot.inspected.disruptionBudgets ?? [];
   const counted = census(pods, node);
   const size = footprint({ census: counted, claim, node, wholeNode: policy.surge.wholeNodeReservation });
   return {
@@ -83,7 +88,8 @@ export function weigh(view: PoolView, policy: RotationPolicy, claim: NodeClaim, 
     census: counted,
     footprint: size,
     headroom: headroom(view.pool, size.requests, claim),
-    blockers: drainBlockers(pods, snapshot.inspected.disruptionBudgets ?? [], graceOf(claim), view.at),
+    blockers: drainBlockers(pods, budgets, graceOf(claim), view.at),
+    oddBudgets: unreadableBudgets(pods, budgets),
     placeholder: placeholderPod({
       claim,
       node,
@@ -143,7 +149,7 @@ export function start(view: PoolView, examination: Examination, reason?: string)
     nodePool: view.pool.meta.name,
     step: 'start',
     actions,
-    notices: [...startNotices(examination), ...outbox.notices],
+    notices: [...startNotices(examination), ...unreadableAround(examination), ...outbox.notices],
     transition: entry,
     grounds: {
       windowOpen: view.occurrence !== undefined,

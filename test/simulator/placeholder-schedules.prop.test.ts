@@ -143,7 +143,7 @@ function landsOn(given: Candidate): string | undefined {
       status: { phase: 'Running' },
     });
   }
-  create(world, pod);
+  create(world, { ...pod });
   pass(world, '1s');
   const placed = world.store.get('Pod', pod.metadata.name, pod.metadata.namespace) as PodObject;
   return placed.spec.nodeName ?? JSON.stringify(placed.status.conditions);

@@ -180,6 +180,7 @@ export function aBudget(name: string, over: Partial<DisruptionBudget> = {}): Dis
     currentHealthy: 2,
     desiredHealthy: 1,
     expectedPods: 2,
+    unreadable: [],
     ...over,
   };
 }

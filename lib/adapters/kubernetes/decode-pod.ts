@@ -7,6 +7,7 @@ import type { Unreadable } from '../../domain/cluster/object-ref.ts';
 import { annotation, type ObjectMeta } from '../../domain/cluster/object-ref.ts';
 import type { ContainerResources, NodeSelectorTerm, Pod, Toleration } from '../../domain/cluster/pod.ts';
 import type { ResourceList } from '../../domain/cluster/resource-list.ts';
+import type { Duration } from '../../domain/time.ts';
 import { seconds } from '../../domain/time.ts';
 import { amounts, type Decoded, decoded, requirement, resourceList } from './decode.ts';
 import { type Condition, condition, conditionOf, metadata, textMap, toInstant, toMeta } from './decode-metadata.ts';
@@ -62,7 +63,8 @@ const podSchema = z.object({
     .object({
       nodeName: z.string().nullish(),
       priority: z.number().int().nullish(),
-      terminationGracePeriodSeconds: z.number().int().nullish(),
+      // Of 64 bits: more than a safe integer.
+      terminationGracePeriodSeconds: z.number().refine(Number.isInteger, 'expected whole seconds').nullish(),
       tolerations: z.array(toleration).nullish(),
       nodeSelector: textMap.nullish(),
       affinity,
@@ -91,6 +93,12 @@ type Status = NonNullable<z.output<typeof podSchema>['status']>;
 /** The API server's default for a Pod that names no grace. */
 const defaultGrace = seconds(30);
 
+/** A century: longer than any node lives, and short enough to be counted with. */
+const longestGrace = 100 * 365 * 24 * 60 * 60;
+
+/** Kubernetes takes a negative grace for one second. */
+const graceFrom = (wanted: number): Duration => seconds(wanted < 0 ? 1 : Math.min(wanted, longestGrace));
+
 export const decodePod = (raw: unknown): Decoded<Pod> =>
   decoded('Pod', podSchema, raw, ({ metadata: read, spec, status }, problems) => {
     const meta = toMeta(read, problems);
@@ -108,7 +116,7 @@ export const decodePod = (raw: unknown): Decoded<Pod> =>
       ...(controllerKind ? { controllerKind } : {}),
       priority: spec?.priority ?? 0,
       ...(startedAt === undefined ? {} : { startedAt }),
-      terminationGracePeriod: grace == null ? defaultGrace : seconds(grace),
+      terminationGracePeriod: grace == null ? defaultGrace : graceFrom(grace),
       tolerations: spec?.tolerations ?? [],
       nodeSelector: spec?.nodeSelector ?? {},
       requiredNodeAffinity:

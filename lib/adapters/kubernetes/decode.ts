@@ -13,6 +13,7 @@ import type { Lifetime, NodeClaim } from '../../domain/cluster/node-claim.ts';
 import type { NodePool, Taint, TemplateLifetime } from '../../domain/cluster/node-pool.ts';
 import { label, type Unreadable } from '../../domain/cluster/object-ref.ts';
 import type { Requirement } from '../../domain/cluster/requirements.ts';
+import { valuesOf } from '../../domain/cluster/requirements.ts';
 import type { ResourceList } from '../../domain/cluster/resource-list.ts';
 import { parseResourceList } from '../../domain/cluster/resource-list.ts';
 import type { Duration, Instant } from '../../domain/time.ts';
@@ -152,6 +153,7 @@ export const decodeNodePool = (raw: unknown): Decoded<NodePool> =>
     const meta = toMeta(metadata, problems);
     const template = spec?.template?.spec;
     const lifetime = readDurations('spec.template.spec', template ?? {}, problems);
+    nameOddBounds(template?.requirements, 'spec.template.spec.requirements', problems);
     const [lifetimeProblems, others] = split(problems, lifetimeOfTemplate);
     return {
       meta,
@@ -173,6 +175,7 @@ export const decodeNodeClaim = (raw: unknown): Decoded<NodeClaim> =>
   decoded('NodeClaim', nodeClaimSchema, raw, ({ metadata, spec, status }, problems) => {
     const meta = toMeta(metadata, problems);
     const durations = readDurations('spec', spec ?? {}, problems);
+    nameOddBounds(spec?.requirements, 'spec.requirements', problems);
     const [lifetimeProblems, others] = split(problems, lifetimeOfClaim);
     if (meta.created === undefined && lifetimeProblems.every(({ path }) => path !== createdPath)) {
       lifetimeProblems.push({ path: createdPath, text: '', problem: 'the object carries no creation time' });
@@ -213,8 +216,8 @@ export const decodeNode = (raw: unknown): Decoded<Node> =>
   });
 
 export const decodeDisruptionBudget = (raw: unknown): Decoded<DisruptionBudget> =>
-  decoded('PodDisruptionBudget', disruptionBudgetSchema, raw, ({ metadata, spec, status }) => ({
-    meta: toMeta(metadata, []),
+  decoded('PodDisruptionBudget', disruptionBudgetSchema, raw, ({ metadata, spec, status }, problems) => ({
+    meta: toMeta(metadata, problems),
     ...(spec?.selector ? { selector: spec.selector } : {}),
     ...(spec?.minAvailable == null ? {} : { minAvailable: spec.minAvailable }),
     ...(spec?.maxUnavailable == null ? {} : { maxUnavailable: spec.maxUnavailable }),
@@ -222,7 +225,24 @@ export const decodeDisruptionBudget = (raw: unknown): Decoded<DisruptionBudget> 
     currentHealthy: status?.currentHealthy ?? 0,
     desiredHealthy: status?.desiredHealthy ?? 0,
     expectedPods: status?.expectedPods ?? 0,
+    unreadable: problems,
   }));
+
+/** A comparison whose operand is no whole number stays in the list, where it allows nothing, and is named. @design R3.7-04 */
+function nameOddBounds(
+  requirements: readonly Requirement[] | null | undefined,
+  path: string,
+  problems: Unreadable[],
+): void {
+  for (const requirement of requirements ?? []) {
+    if (valuesOf(requirement) !== undefined) continue;
+    problems.push({
+      path: `${path}[key=${requirement.key}].values`,
+      text: requirement.values.join(', '),
+      problem: `${requirement.operator} needs exactly one whole number`,
+    });
+  }
+}
 
 const createdPath = 'metadata.creationTimestamp';
 const lifetimeOfClaim = [createdPath, 'spec', 'spec.expireAfter', 'spec.terminationGracePeriod'];

@@ -2,7 +2,7 @@
  * A PodDisruptionBudget, read at a start and at a stuck drain to name what blocks.
  */
 import type { LabelSelector } from './label-selector.ts';
-import type { ObjectMeta } from './object-ref.ts';
+import type { ObjectMeta, Unreadable } from './object-ref.ts';
 
 export interface DisruptionBudget {
   readonly meta: ObjectMeta;
@@ -15,4 +15,5 @@ export interface DisruptionBudget {
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
   readonly expectedPods: number;
+  readonly unreadable: readonly Unreadable[];
 }

@@ -127,6 +127,9 @@ const millisecondsPer: Readonly<Record<string, number>> = {
   ns: 1e-6,
 };
 
+// What Go's nanoseconds can hold; a longer text is no duration to Karpenter.
+const longestMilliseconds = 9_223_372_036_854;
+
 /** Everything that Go itself reads as a duration, fractions and small units included. */
 function goMilliseconds(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
@@ -135,6 +138,7 @@ function goMilliseconds(text: string): number | undefined {
   for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     sum += Number(count) * (millisecondsPer[unit as string] as number);
   }
+  if (sum > longestMilliseconds) return undefined;
   return text.startsWith('-') ? -sum : sum;
 }
 

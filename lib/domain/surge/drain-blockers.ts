@@ -5,6 +5,7 @@
  */
 import type { DisruptionBudget } from '../cluster/disruption-budget.ts';
 import { selects } from '../cluster/label-selector.ts';
+import type { Unreadable } from '../cluster/object-ref.ts';
 import type { Pod } from '../cluster/pod.ts';
 import { hasActiveDoNotDisrupt, isCompleted, isMirror, isPlaceholder, podName, tolerates } from '../cluster/pod.ts';
 import type { Duration, Instant } from '../time.ts';
@@ -59,6 +60,20 @@ const budgetsOf = (pod: Pod, budgets: readonly DisruptionBudget[]): readonly Dis
         ({ meta, selector }) =>
           meta.namespace === pod.meta.namespace && selector !== undefined && selects(selector, pod.meta.labels),
       );
+
+/**
+ * Parts of PDBs that could not be read, of all PDBs in the namespaces of these Pods: what is odd may be the very selector.
+ *
+ * @design D5-06, D6-06
+ */
+export function unreadableBudgets(pods: readonly Pod[], budgets: readonly DisruptionBudget[]): readonly Unreadable[] {
+  const namespaces = new Set(pods.filter(isWaitedFor).map((pod) => pod.meta.namespace));
+  return budgets
+    .filter(({ meta }) => namespaces.has(meta.namespace))
+    .flatMap((budget) =>
+      budget.unreadable.map((part) => ({ ...part, path: `PodDisruptionBudget ${budgetName(budget)}: ${part.path}` })),
+    );
+}
 
 const budgetName = ({ meta }: DisruptionBudget): string => `${meta.namespace ?? ''}/${meta.name}`;
 
