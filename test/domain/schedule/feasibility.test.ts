@@ -344,9 +344,9 @@ describe('room for a surge (R3.2-30, D4-03)', () => {
 
   it.each([
     ['ephemeral-storage', '10Gi', 'ephemeral-storage needs 20Gi, 10Gi of 10Gi are left'],
-    ['example.com/tapes', '1', 'example.com/tapes needs 2k, 1 of 1 are left'],
+    ['example.com/tapes', '1', 'example.com/tapes needs 2048, 1 of 1 are left'],
   ])('spells %s as people do (R3.2-30)', (name, limit, expected) => {
-    const claim = aClaim('a', { capacity: amounts({ 'ephemeral-storage': '20Gi', 'example.com/tapes': '2000' }) });
+    const claim = aClaim('a', { capacity: amounts({ 'ephemeral-storage': '20Gi', 'example.com/tapes': '2048' }) });
     expect(message({ pool: limited({ [name]: limit }, {}), claims: [claim] }, 'NoHeadroom')).toContain(expected);
   });
 
