@@ -10,10 +10,10 @@ import { TickBudget } from '../../lib/adapters/kubernetes/tick-budget.ts';
 import { type AuditStore, openEmbedded } from '../../lib/cli/audit-store.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../lib/cli/local/embedded-cluster.ts';
 import { leftovers } from '../../lib/cli/local/leftovers.ts';
-import { type RecordedStep, tellRotations } from '../../lib/report/rotation-story.ts';
 import type { Cluster, Recorder } from '../../lib/controller/ports.ts';
 import { runTick } from '../../lib/controller/run-tick.ts';
 import { add, days, minutes, seconds } from '../../lib/domain/time.ts';
+import { type RecordedStep, tellRotations } from '../../lib/report/rotation-story.ts';
 import { demonstrationPolicy, type Fleet } from '../../lib/simulator/fleet.ts';
 import { at } from '../support/builders.ts';
 

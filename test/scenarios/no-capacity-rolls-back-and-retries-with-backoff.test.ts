@@ -27,7 +27,7 @@ const scenario: Scenario = {
   ],
 };
 
-it('without capacity the attempt is rolled back and tried again, each time after a longer wait (D7-07, R3.2-08, R3.2-12, R3.8-01, PR-60)', async () => {
+it('without capacity the attempt is rolled back and tried again, each time after a longer wait (D7-07, R3.2-08, R3.2-12, R3.7-06, R3.8-01, PR-60)', async () => {
   const told = await tell(scenario);
   expect(accountOf(told)).toEqual({
     course: [
