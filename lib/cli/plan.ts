@@ -6,23 +6,19 @@ import { defaultPlaceholder } from '../../functions/reconcile/environment.ts';
 import { connectToContext } from '../adapters/kubernetes/connection.ts';
 import { KubernetesCluster } from '../adapters/kubernetes/kubernetes-cluster.ts';
 import { TickBudget } from '../adapters/kubernetes/tick-budget.ts';
-import type { Cluster } from '../controller/ports.ts';
+import { lookForPlan } from '../controller/look-for-plan.ts';
 import { ObservationFailed } from '../controller/ports.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
-import { nothingInspected } from '../domain/cluster/snapshot.ts';
 import type { Instant } from '../domain/time.ts';
 import { minute } from '../domain/time.ts';
-import type { Need } from '../engine/decision.ts';
-import { outlookNeeds, outlookOf } from '../engine/outlook.ts';
-import { mergeInspected } from '../engine/survey.ts';
-import { nothingNeeded } from '../engine/writes.ts';
+import { outlookOf } from '../engine/outlook.ts';
+import { planDocument } from '../engine/plan-document.ts';
 import { readDocuments } from './documents.ts';
 import { DumpCluster, gapsOf, readDump } from './dump.ts';
 import type { ExitCode } from './failure.ts';
 import { exitCodes, Failure, lookFailed } from './failure.ts';
 import type { OutputFormat } from './output.ts';
 import { readFormat, written } from './output.ts';
-import { planDocument } from './plan-document.ts';
 import type { Surroundings } from './plan-options.ts';
 import { collect, exitCodeOf, processSurroundings, readInstant, report, strayFields } from './plan-options.ts';
 import { planText } from './plan-text.ts';
@@ -80,7 +76,7 @@ async function fromFiles(
   const dump = readDump(readDocuments(files, surroundings.stdin), ['RotationPolicy', 'NodePool', 'NodeClaim']);
   report(surroundings.err, [...dump.notices, ...gapsOf(dump)]);
   const cluster = new DumpCluster(dump, at ?? surroundings.now(), defaultPlaceholder);
-  return { snapshot: await look(cluster), refused: dump.refused };
+  return { snapshot: await lookForPlan(cluster), refused: dump.refused };
 }
 
 async function fromContext({ context, kubeconfig, at }: PlanOptions): Promise<Seen> {
@@ -97,38 +93,11 @@ async function fromContext({ context, kubeconfig, at }: PlanOptions): Promise<Se
     retired: false,
   });
   try {
-    const snapshot = await look(cluster, at);
+    const snapshot = await lookForPlan(cluster, at);
     return { snapshot, refused: cluster.refused };
   } catch (error) {
     throw error instanceof ObservationFailed ? lookFailed(connection.server.host, error.outcome, error.message) : error;
   } finally {
     connection.close();
   }
-}
-
-/** Questions lead to questions; one that stays open is asked no third time. */
-const mostLooks = 16;
-
-async function look(cluster: Pick<Cluster, 'observe' | 'inspect'>, at?: Instant): Promise<ClusterSnapshot> {
-  const light = await cluster.observe();
-  let snapshot: ClusterSnapshot = {
-    ...light,
-    ...(at === undefined ? {} : { observedAt: at }),
-    inspected: nothingInspected,
-  };
-  let before = '';
-  for (let looks = 0; looks < mostLooks; looks += 1) {
-    const wanted = outlookNeeds(snapshot);
-    const asked = JSON.stringify(wanted);
-    if (nothingNeeded(wanted) || asked === before) break;
-    before = asked;
-    snapshot = { ...snapshot, inspected: mergeInspected(snapshot.inspected, await inspect(cluster, wanted)) };
-  }
-  return snapshot;
-}
-
-/** A delete that is only tried is taken for admitted: a plan is no reason to send one. */
-async function inspect(cluster: Pick<Cluster, 'inspect'>, wanted: Need): Promise<ClusterSnapshot['inspected']> {
-  const dryRuns = wanted.dryRunDeletes.map(({ name }) => [name, { outcome: 'accepted' }] as const);
-  return { ...(await cluster.inspect({ ...wanted, dryRunDeletes: [] })), dryRuns: new Map(dryRuns) };
 }

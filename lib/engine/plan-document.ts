@@ -14,9 +14,9 @@ import type { Occurrence } from '../domain/schedule/calendar.ts';
 import type { Finding, Schedule } from '../domain/schedule/feasibility.ts';
 import type { Duration, Instant } from '../domain/time.ts';
 import { formatDuration, formatInstant } from '../domain/time.ts';
-import type { Action, Blocked, Notice } from '../engine/decision.ts';
-import type { ClaimOutlook, Outlook, PolicyOutlook, PoolOutlook } from '../engine/outlook.ts';
-import type { Examination } from '../engine/start.ts';
+import type { Action, Blocked, Notice } from './decision.ts';
+import type { ClaimOutlook, Outlook, PolicyOutlook, PoolOutlook } from './outlook.ts';
+import type { Examination } from './start.ts';
 
 const time = (at: Instant | undefined): string | null => (at === undefined ? null : formatInstant(at));
 const length = (of: Duration | null | undefined): string | null =>
@@ -45,7 +45,7 @@ const findingDocument = ({ code, severity, message, claim }: Finding | Notice) =
   ...(claim === undefined ? {} : { claim }),
 });
 
-function poolDocument(pool: PoolOutlook) {
+export function poolDocument(pool: PoolOutlook) {
   return {
     ...poolHead(pool),
     nextWindow: windowDocument(pool.nextWindow),

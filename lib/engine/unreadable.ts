@@ -3,12 +3,13 @@
  *
  * All that is odd about one object is one notice, because of one code only the first notice is told about an object.
  */
+import type { Node } from '../domain/cluster/node.ts';
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { NodePool } from '../domain/cluster/node-pool.ts';
 import type { Unreadable } from '../domain/cluster/object-ref.ts';
+import type { Census } from '../domain/surge/reschedulable.ts';
 import type { Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
-import type { Examination } from './start.ts';
 
 /** The code under which a field is reported that is there and cannot be read. */
 export const unreadableCode = 'Unreadable';
@@ -50,7 +51,15 @@ export const unreadableIn = ({ pool, claims }: PoolView): readonly Notice[] => [
  *
  * @design D5-06
  */
-export function unreadableAround({ node, census, oddBudgets }: Examination): readonly Notice[] {
+export function unreadableAround({
+  node,
+  census,
+  oddBudgets,
+}: {
+  readonly node: Node;
+  readonly census: Pick<Census, 'unreadable'>;
+  readonly oddBudgets: readonly Unreadable[];
+}): readonly Notice[] {
   const parts = [
     ...(node.unreadable.length === 0 ? [] : [`Node ${node.meta.name}: ${listed(node.unreadable)}`]),
     ...(census.unreadable.length === 0 ? [] : [`On node ${node.meta.name}: ${listed(census.unreadable)}`]),
