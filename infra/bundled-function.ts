@@ -4,7 +4,7 @@
  * The bundle is CommonJS: loading Node's own modules from an ESM bundle costs a tick's worth of processor time.
  */
 import { join } from 'node:path';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -101,6 +101,3 @@ export const functionRole = (scope: Construct, id: string, description: string, 
     description,
     ...(roleName === undefined ? {} : { roleName }),
   });
-
-/** Room between the end of a function and the moment at which its message would be handed out again. */
-export const reserve = Duration.seconds(10);

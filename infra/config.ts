@@ -159,7 +159,7 @@ export function readConfigFile(path: string): unknown {
 }
 
 /** Clusters in this network; the name of none is the empty text. */
-export const clustersIn = ({ clusters }: Config, network: string): readonly ListedCluster[] =>
+const clustersIn = ({ clusters }: Config, network: string): readonly ListedCluster[] =>
   clusters.filter((cluster) => (cluster.network ?? '') === network);
 
 /** How many clusters of a network are ticked at a time. @design D1-02 */

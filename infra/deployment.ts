@@ -35,7 +35,7 @@ export function buildDeployment(app: App, config: Config, target: Target): Deplo
     });
     new AccessEntries(stack, 'Entries', { config, clusters });
     // An entry names a role, and EKS refuses one for a role that does not exist.
-    stack.addDependency(service);
+    stack.addStackDependency(service);
     return stack;
   });
   return { service, access };

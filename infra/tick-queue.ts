@@ -9,7 +9,7 @@ import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption } from 
 import { Construct } from 'constructs';
 
 /** A message hidden for less than its function may take would be ticked twice. @design D1-02 */
-export const visibility = Duration.seconds(60);
+const visibility = Duration.seconds(60);
 
 export class TickQueue extends Construct {
   readonly queue: Queue;
