@@ -10,7 +10,7 @@ import type { ResourceList } from '../domain/cluster/resource-list.ts';
 import { amountOf, maximum, minus, plus, total } from '../domain/cluster/resource-list.ts';
 import type { Offering } from './instance-types.ts';
 import { amounts } from './instance-types.ts';
-import type { ClaimObject, PodObject, PoolObject, RawTaint, RawTerm, Strings } from './kube-object.ts';
+import type { ClaimObject, PodObject, PoolObject, RawRequirement, RawTaint, RawTerm, Strings } from './kube-object.ts';
 import { isDeleting, isTrue } from './kube-object.ts';
 import {
   daemonOverhead,
@@ -228,12 +228,17 @@ const restricted = (key: string): boolean =>
   key === 'kubernetes.io/hostname' ||
   (/(^|\.)karpenter\.sh\//.test(key) && key !== 'karpenter.sh/nodepool' && key !== 'karpenter.sh/capacity-type');
 
-/** Karpenter ignores a Pod that requires a host name, a field, or a label that is Karpenter's own business. */
+/** A bound is one whole number of zero or more, or Karpenter refuses it. */
+const boundIsOdd = ({ operator, values = [] }: RawRequirement): boolean =>
+  ['Gt', 'Lt', 'Gte', 'Lte'].includes(operator) && !(values.length === 1 && /^\d+$/.test(values[0] as string));
+
+/** Karpenter ignores a Pod that requires a host name, a field, an odd bound, or a label that is Karpenter's own business. */
 export function isPlannable(pod: PodObject): boolean {
   const { nodeSelector, requiredTerms } = needsOf(pod);
   const expressions = requiredTerms.flatMap((term) => term.matchExpressions ?? []);
   const fields = requiredTerms.some((term) => (term.matchFields ?? []).length > 0);
-  return !fields && ![...Object.keys(nodeSelector), ...expressions.map(({ key }) => key)].some(restricted);
+  if (fields || expressions.some(boundIsOdd)) return false;
+  return ![...Object.keys(nodeSelector), ...expressions.map(({ key }) => key)].some(restricted);
 }
 
 /** The requirements of a claim: the template's, with what the remaining offerings still allow spelled out. */
