@@ -4,40 +4,32 @@
  */
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+import { AccountRoles } from '../../lib/adapters/aws/account-roles.ts';
 import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
-import { type ClusterTarget, clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
+import { clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
 import { DomainEvents } from '../../lib/adapters/aws/domain-events.ts';
+import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
+import type { RunAnswer } from '../../lib/adapters/aws/manual-run.ts';
 import { metricService } from '../../lib/adapters/aws/metric-names.ts';
 import { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
-import { TickRecorder } from '../../lib/adapters/aws/recorder.ts';
+import { NoteKeeper } from '../../lib/adapters/aws/note-keeper.ts';
+import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
+import { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import { isStale } from '../../lib/adapters/aws/schedule-event.ts';
-import type { Log } from '../../lib/adapters/aws/tick-log.ts';
 import { readTickMessage } from '../../lib/adapters/aws/tick-queue.ts';
-import { clockSkew } from '../../lib/adapters/kubernetes/clock-skew.ts';
-import { type Connection, connectToEndpoint, UnusableConnection } from '../../lib/adapters/kubernetes/connection.ts';
+import { connectToEndpoint } from '../../lib/adapters/kubernetes/connection.ts';
 import { EksTokens } from '../../lib/adapters/kubernetes/eks-credentials.ts';
-import { KubernetesCluster } from '../../lib/adapters/kubernetes/kubernetes-cluster.ts';
-import { TickBudget } from '../../lib/adapters/kubernetes/tick-budget.ts';
 import type { TickRecord } from '../../lib/controller/ports.ts';
-import { runTick } from '../../lib/controller/run-tick.ts';
 import { keepConnections } from './connections.ts';
 import { type ReconcileEnvironment, readEnvironment } from './environment.ts';
+import { answerRun } from './manual-runs.ts';
+import { makeTick, type ReconcileDependencies, type Remaining } from './tick.ts';
 
-export interface ReconcileDependencies {
-  /** @throws UnusableConnection when the message leads to no cluster */
-  readonly connect: (cluster: ClusterTarget) => Connection;
-  readonly table: AuditTable;
-  readonly log: Log;
-  readonly metrics?: TickMetrics;
-  readonly events?: DomainEvents;
-  readonly placeholder: ReconcileEnvironment['placeholder'];
-  /** Milliseconds since the epoch by our own clock, against which messages grow stale. */
-  readonly now?: () => number;
-}
+export type { ReconcileDependencies } from './tick.ts';
 
 export interface TickAnswer {
   readonly cluster: string;
-  readonly outcome: TickRecord['outcome'] | 'Stale';
+  readonly outcome: TickRecord['outcome'] | RunAnswer['outcome'] | 'Stale' | 'AnsweredBefore';
   readonly detail?: string;
 }
 
@@ -46,11 +38,6 @@ export interface ReconcileAnswer {
 }
 
 type ReconcileEvent = { readonly Records: readonly Pick<SQSRecord, 'body'>[] };
-type Remaining = Pick<Context, 'getRemainingTimeInMillis'>;
-
-/** Milliseconds after which a tick begins nothing more, and kept back at its end for recording. @design D1-06 */
-const tickBudget = 40_000;
-const keptForRecording = 3_000;
 
 export function createHandler(dependencies: ReconcileDependencies) {
   return async (event: ReconcileEvent, context: Remaining): Promise<ReconcileAnswer> => {
@@ -62,61 +49,20 @@ export function createHandler(dependencies: ReconcileDependencies) {
 
 /** @design D1-02, D1-05 */
 async function reconcile(dependencies: ReconcileDependencies, body: string, context: Remaining): Promise<TickAnswer> {
-  const { log, metrics, now = Date.now } = dependencies;
-  const { cluster, scheduledAt } = readTickMessage(body);
-  const key = clusterKey(cluster);
+  const { log, metrics, desk, now = Date.now } = dependencies;
+  const { cluster: target, scheduledAt, run } = readTickMessage(body);
+  const cluster = clusterKey(target);
+  if (run !== undefined && desk !== undefined) {
+    const answer = await answerRun({ ...dependencies, desk }, target, run, context);
+    return { cluster, outcome: answer?.outcome ?? 'AnsweredBefore', ...(answer ? { detail: answer.message } : {}) };
+  }
   if (isStale(scheduledAt, now())) {
-    log.warn('A tick came too late and was dropped', { cluster: key });
+    log.warn('A tick came too late and was dropped', { cluster });
     metrics?.stale();
-    return { cluster: key, outcome: 'Stale' };
+    return { cluster, outcome: 'Stale' };
   }
-  const { outcome, detail } = await tick(dependencies, cluster, key, context);
-  return { cluster: key, outcome, ...(detail === undefined ? {} : { detail }) };
-}
-
-async function tick(
-  dependencies: ReconcileDependencies,
-  target: ClusterTarget,
-  key: string,
-  context: Remaining,
-): Promise<TickRecord> {
-  const { connect, table, log, metrics, events, placeholder, now = Date.now } = dependencies;
-  const recorder = new TickRecorder({
-    cluster: key,
-    table,
-    log,
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(events === undefined ? {} : { events }),
-  });
-  let connection: Connection;
-  try {
-    connection = connect(target);
-  } catch (error) {
-    if (!(error instanceof UnusableConnection)) throw error;
-    const failed: TickRecord = {
-      outcome: 'Unreachable',
-      detail: error.message,
-      pools: [],
-      unrecorded: new Map(),
-      unreadable: [],
-    };
-    await recorder.record(failed);
-    return failed;
-  }
-  const toEnd = context.getRemainingTimeInMillis() - keptForRecording;
-  const budget = new TickBudget({ toBegin: Math.min(tickBudget, toEnd), toEnd });
-  const cluster = new KubernetesCluster({
-    connection,
-    budget,
-    instance: key,
-    settings: placeholder,
-    retired: target.retired ?? false,
-  });
-  const record = await runTick({ cluster, recorder, budget });
-  for (const problem of cluster.refused) log.error('An object was left out', { cluster: key, problem });
-  const skew = record.observedAt === undefined ? undefined : clockSkew(record.observedAt, now());
-  if (skew !== undefined) log.warn(skew, { cluster: key });
-  return record;
+  const { outcome, detail } = await makeTick(dependencies, target, { scheduledAt }, context);
+  return { cluster, outcome, ...(detail === undefined ? {} : { detail }) };
 }
 
 /** The dependencies in Lambda. Only clients are constructed; nothing is signed or dated. @design D1-07 */
@@ -125,21 +71,24 @@ function fromEnvironment(environment: ReconcileEnvironment): ReconcileDependenci
   for (const warning of environment.warnings) log.warn(warning);
   const client = dynamoDbClient();
   const { tableName, retentionDays, busName, metricDetail, placeholder } = environment;
+  const roles = new AccountRoles();
+  const table = new AuditTable({ tableName, client, ...(retentionDays === undefined ? {} : { retentionDays }) });
+  const events = busName === undefined ? undefined : new DomainEvents(busName);
   return {
-    connect: keepConnections((cluster) =>
-      connectToEndpoint(
-        cluster,
-        new EksTokens({
-          clusterName: cluster.name,
-          region: cluster.region,
-          credentials: () => client.config.credentials(),
-        }),
-      ),
-    ),
-    table: new AuditTable({ tableName, client, ...(retentionDays === undefined ? {} : { retentionDays }) }),
+    connect: keepConnections((cluster) => {
+      const { name, region, roleArn, externalId } = cluster;
+      const own = (): ReturnType<typeof client.config.credentials> => client.config.credentials();
+      const credentials = roleArn === undefined ? own : roles.provider({ roleArn, externalId }, name);
+      return connectToEndpoint(cluster, new EksTokens({ clusterName: name, region, credentials }));
+    }),
+    table,
     log,
     metrics: new TickMetrics(metricDetail),
-    ...(busName === undefined ? {} : { events: new DomainEvents(busName) }),
+    ...(events === undefined ? {} : { events }),
+    source: new EksClusters({ roles, work: 'reconcile' }),
+    registry: new ClusterRegistry({ client, tableName }),
+    notes: new NoteKeeper({ table, log }),
+    desk: new RunDesk({ table, log, events }),
     placeholder,
   };
 }

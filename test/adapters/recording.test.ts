@@ -7,8 +7,8 @@ import { TickRecorder } from '../../lib/adapters/aws/recorder.ts';
 import { type Log, logTick } from '../../lib/adapters/aws/tick-log.ts';
 import type { PoolRecord, TickRecord } from '../../lib/controller/ports.ts';
 import { entryKey, type UnrecordedStep } from '../../lib/domain/rotation/unrecorded.ts';
-import { minutes, seconds } from '../../lib/domain/time.ts';
-import type { Decision } from '../../lib/engine/decision.ts';
+import { days, minutes, seconds } from '../../lib/domain/time.ts';
+import type { Decision, PoolGauges } from '../../lib/engine/decision.ts';
 import { at } from '../support/builders.ts';
 
 const cluster = '123456789012/ap-northeast-1/prod';
@@ -22,12 +22,29 @@ const completed: UnrecordedStep = {
   drain: minutes(7),
 };
 
+const gauges: PoolGauges = {
+  candidates: 2,
+  inProgress: true,
+  windowOpen: true,
+  policyConflict: false,
+  shortLeadNodes: 1,
+  drainStuck: false,
+  retryCount: 3,
+  ageThreshold: days(6),
+  rotationChances: 2,
+  throughputCapacity: 9,
+  rotationEstimate: minutes(15),
+  rotationBound: minutes(85),
+  windowPeriod: days(4),
+};
+
 const decision = (over: Partial<Decision> = {}): Decision => ({
   nodePool: 'api',
   step: 'nothing',
   actions: [],
   notices: [],
   grounds: { windowOpen: true, frozen: false, staticPool: false },
+  gauges,
   ...over,
 });
 
@@ -127,20 +144,22 @@ function metricsOf(record: TickRecord, detail?: MetricDetail): Record<string, un
   });
 }
 
+const ofFleet = {
+  [metricNames.candidates]: 2,
+  [metricNames.inProgress]: 1,
+  [metricNames.windowActive]: 1,
+  [metricNames.policyConflict]: 0,
+  [metricNames.shortLeadNodes]: 1,
+  [metricNames.drainStuck]: 0,
+  [metricNames.retryCount]: 3,
+  [metricNames.fallingBehind]: 0,
+};
+
 test('the fleet has no dimension but the service, and outcome and phase where they belong (D11-01, D11-02)', () => {
   expect(metricsOf(tick([finished]))).toEqual([
     { outcome: 'success', [metricNames.completed]: 1 },
     { phase: 'drain', [metricNames.duration]: 420 },
-    {
-      [metricNames.tickFailed]: 0,
-      [metricNames.tickSeconds]: 1.5,
-      [metricNames.inProgress]: 1,
-      [metricNames.windowActive]: 1,
-      [metricNames.policyConflict]: 0,
-      [metricNames.shortLeadNodes]: 0,
-      [metricNames.drainStuck]: 0,
-      [metricNames.fallingBehind]: 0,
-    },
+    { [metricNames.tickFailed]: 0, [metricNames.tickSeconds]: 1.5, ...ofFleet },
   ]);
 });
 
@@ -149,17 +168,59 @@ test('a failed tick counts, by outcome where clusters are dimensions (D11-07, PR
   expect(metricsOf(failed, 'cluster')).toEqual([
     { [metricNames.tickFailed]: 1, [metricNames.tickSeconds]: 1.5 },
     { cluster, outcome: 'AuthFailed', [metricNames.tickFailed]: 1 },
+    { cluster, [metricNames.tickSeconds]: 1.5 },
   ]);
 });
 
-test('names of pools become dimensions only at the finest level (D11-02)', () => {
-  expect(metricsOf(tick([pool()]), 'nodePool')).toContainEqual({
+test('thresholds, bounds and freeze exist for a NodePool only, in one line with its gauges (D11-01, D11-02)', () => {
+  const frozen = pool({ decision: decision({ gauges: { ...gauges, freezeUntil: at('2026-06-10T00:00:00Z') } }) });
+  expect(metricsOf(tick([frozen]), 'nodePool').at(-1)).toEqual({
     cluster,
     nodePool: 'api',
-    [metricNames.windowActive]: 1,
+    ...ofFleet,
+    [metricNames.freezeUntil]: Date.parse('2026-06-10T00:00:00Z') / 1000,
+    [metricNames.ageThreshold]: 6 * 86_400,
+    [metricNames.rotationEstimate]: 900,
+    [metricNames.rotationBound]: 5_100,
+    [metricNames.windowPeriod]: 4 * 86_400,
+    [metricNames.rotationChances]: 2,
+    [metricNames.throughputCapacity]: 9,
   });
+});
+
+test('gauges of a cluster are those of all its pools, its transitions go to the fleet as well (D11-02)', () => {
+  const emitted = metricsOf(tick([finished, pool({ decision: decision({ nodePool: 'batch' }) })]), 'cluster');
+  expect(emitted).toContainEqual({ outcome: 'success', [metricNames.completed]: 1 });
+  expect(emitted).toContainEqual({ cluster, outcome: 'success', [metricNames.completed]: 1 });
+  expect(emitted.at(-1)).toMatchObject({ cluster, [metricNames.candidates]: 4, [metricNames.retryCount]: 3 });
+  expect(JSON.stringify(emitted)).not.toContain('nodePool');
+});
+
+test('three clusters of four pools are twelve sets of names at the finest level, none at the fleet’s (PR-107)', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const ticked = tick(names.map((nodePool) => pool({ decision: decision({ nodePool }) })));
+  for (const each of ['x', 'y', 'z']) new TickMetrics('nodePool').tick(each, ticked, seconds(1));
+  const sets = emitted.filter(({ nodePool }) => nodePool !== undefined);
+  expect(new Set(sets.map((line) => `${line.cluster}/${line.nodePool}`)).size).toBe(12);
+  expect(sets).toHaveLength(12);
   emitted = [];
-  expect(JSON.stringify(metricsOf(tick([pool()]), 'cluster'))).not.toContain('nodePool');
+  expect(metricsOf(ticked).some((line) => 'cluster' in line || 'nodePool' in line)).toBe(false);
+});
+
+test('how long a new surge host stood without our mark is told when it is marked (D11-01)', () => {
+  const marked = pool({ decision: decision({ gauges: { ...gauges, unprotected: seconds(42) } }) });
+  expect(metricsOf(tick([marked]))).toMatchObject([{ [metricNames.unprotectedSeconds]: 42 }]);
+});
+
+test('dispatch tells of the fleet what the registry knows, and its size when it knows nothing (D11-01)', () => {
+  new TickMetrics().dispatched(3, { clusters: 4, stale: 1, longestLag: 360_000 });
+  new TickMetrics().dispatched(3, undefined);
+  expect(emitted.map(({ _aws, service, ...rest }) => rest)).toEqual([
+    { [metricNames.clusters]: 4 },
+    { [metricNames.clustersStale]: 1 },
+    { [metricNames.clusterLag]: 360 },
+    { [metricNames.clusters]: 3 },
+  ]);
 });
 
 test('a metric name is spelled as documented (D11-01)', () => {
