@@ -104,7 +104,7 @@ test('what the queue refuses of a batch is sent again, alone, and then counted (
   tag(12);
   aws.instead = ({ operation, input }) => {
     if (operation !== 'SendMessageBatch') return undefined;
-    const entries = input['Entries'] as AwsFake['messages'];
+    const entries = input.Entries as AwsFake['messages'];
     const refused = entries.filter(({ MessageBody }) => MessageBody.includes('"c3"'));
     const kept = entries.filter((entry) => !refused.includes(entry));
     aws.messages.push(...kept);
@@ -180,7 +180,7 @@ test.each([
   expect(answers()).toMatchObject([{ outcome: 'Refused', refusal: 'Malformed' }]);
   const [{ message, cluster: kept }] = answers() as [{ message: string; cluster: string }];
   for (const problem of problems) expect(message.split('; ')).toContainEqual(expect.stringMatching(problem));
-  expect((await notes(kept)).map(({ facts }) => facts['event']).toSorted()).toEqual(['answered', 'requested']);
+  expect((await notes(kept)).map(({ facts }) => facts.event).toSorted()).toEqual(['answered', 'requested']);
 });
 
 test('a cluster that is not ticked is refused by name (D12-03)', async () => {
