@@ -7,7 +7,7 @@ import {
   decodeNodePool,
 } from '../../lib/adapters/kubernetes/decode.ts';
 import { decodePod } from '../../lib/adapters/kubernetes/decode-pod.ts';
-import { days, hours, minutes, seconds } from '../../lib/domain/time.ts';
+import { days, formatDuration, hours, minutes, seconds } from '../../lib/domain/time.ts';
 import { amounts, at } from '../support/builders.ts';
 
 const metadata = { name: 'a', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-06-01T00:00:00Z' };
@@ -274,4 +274,52 @@ test('a budget keeps its numbers and percentages as written (D6-06)', () => {
     disruptionsAllowed: 0,
     expectedPods: 1,
   });
+});
+
+test.each([
+  [undefined, '30s'],
+  [null, '30s'],
+  [0, '0s'],
+  [-1, '1s'],
+  [-(2 ** 63), '1s'],
+  [43_200, '12h'],
+  [100 * 365 * 86_400, '876000h'],
+  [100 * 365 * 86_400 + 1, '876000h'],
+  [2 ** 63, '876000h'],
+])('a Pod that asks for %s seconds to end is given %s (D6-06, D5-06)', (terminationGracePeriodSeconds, given) => {
+  const read = value(decodePod({ metadata, spec: { terminationGracePeriodSeconds } }));
+  expect([formatDuration(read.terminationGracePeriod), read.unreadable]).toEqual([given, []]);
+});
+
+test('a grace of half a second is named, and the usual one is given (D5-06)', () => {
+  const read = value(decodePod({ metadata, spec: { terminationGracePeriodSeconds: 0.5 } }));
+  expect([read.terminationGracePeriod, read.unreadable]).toEqual([
+    seconds(30),
+    [{ path: 'spec.terminationGracePeriodSeconds', text: '0.5', problem: 'expected whole seconds' }],
+  ]);
+});
+
+test('a bound that is no whole number stays where it allows nothing, and is named by its key (R3.7-04, D5-06)', () => {
+  const requirements = [
+    { key: 'size', operator: 'Gt', values: ['large'] },
+    { key: 'size', operator: 'Lt', values: ['9'] },
+    { key: 'cpu', operator: 'Gte', values: [] },
+  ];
+  const odd = (path: string) => [
+    { path: `${path}[key=size].values`, text: 'large', problem: 'Gt needs exactly one whole number' },
+    { path: `${path}[key=cpu].values`, text: '', problem: 'Gte needs exactly one whole number' },
+  ];
+  const ofClaim = value(decodeNodeClaim({ metadata, spec: { requirements } }));
+  expect([ofClaim.requirements, ofClaim.unreadable]).toEqual([requirements, odd('spec.requirements')]);
+  const ofPool = value(decodeNodePool({ metadata, spec: { template: { spec: { requirements } } } }));
+  expect([ofPool.template.requirements, ofPool.unreadable]).toEqual([
+    requirements,
+    odd('spec.template.spec.requirements'),
+  ]);
+});
+
+test('what cannot be read of a budget is named (D5-06, D6-06)', () => {
+  const read = value(decodeDisruptionBudget({ metadata, spec: { selector: 'x', minAvailable: {} }, status: [] }));
+  expect(read).not.toHaveProperty('selector');
+  expect(read.unreadable.map(({ path }) => path).sort()).toEqual(['spec.minAvailable', 'spec.selector', 'status']);
 });

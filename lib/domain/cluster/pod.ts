@@ -127,8 +127,8 @@ const millisecondsPer: Readonly<Record<string, number>> = {
   ns: 1e-6,
 };
 
-// What Go's nanoseconds can hold; a longer text is no duration to Karpenter.
-const longestMilliseconds = 9_223_372_036_854;
+// More than Go's nanoseconds can hold, and so no duration to Karpenter.
+const tooManyMilliseconds = 2 ** 63 / 1e6;
 
 /** Everything that Go itself reads as a duration, fractions and small units included. */
 function goMilliseconds(text: string): number | undefined {
@@ -138,7 +138,7 @@ function goMilliseconds(text: string): number | undefined {
   for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     sum += Number(count) * (millisecondsPer[unit as string] as number);
   }
-  if (sum > longestMilliseconds) return undefined;
+  if (sum >= tooManyMilliseconds) return undefined;
   return text.startsWith('-') ? -sum : sum;
 }
 
