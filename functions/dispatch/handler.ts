@@ -16,6 +16,7 @@ import { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import { isForeign, isStale, ourClock, readSchedule } from '../../lib/adapters/aws/schedule-event.ts';
+import { TagDiscovery } from '../../lib/adapters/aws/tag-discovery.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
 import {
   queueEntry,
@@ -107,13 +108,15 @@ function fromEnvironment(environment: DispatchEnvironment): DispatchDependencies
     throw new Error(`the configured clusters cannot be read: ${problems.join('; ')}`);
   }
   const client = dynamoDbClient();
+  const asked = { roles: new AccountRoles(), work: 'dispatch' };
   const table = new AuditTable({ tableName, client, ...(retentionDays === undefined ? {} : { retentionDays }) });
   const refused = (error: unknown): void => log.warn('A batch of ticks was not taken', { detail: String(error) });
   return {
     fleet: new RegisteredFleet({
       config: reading.fleet,
       registry: new ClusterRegistry({ client, tableName }),
-      source: new EksClusters({ roles: new AccountRoles(), work: 'dispatch' }),
+      source: new EksClusters(asked),
+      tags: new TagDiscovery(asked),
       log,
     }),
     queues: new Map(

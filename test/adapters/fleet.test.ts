@@ -7,6 +7,7 @@ import { type FleetConfig, readFleet } from '../../lib/adapters/aws/cluster-regi
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
 import { RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
+import { TagDiscovery } from '../../lib/adapters/aws/tag-discovery.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
 import { type EmbeddedTable, startEmbeddedTable } from '../../lib/cli/embedded-table.ts';
 import { add, type Instant, minutes } from '../../lib/domain/time.ts';
@@ -56,8 +57,15 @@ afterAll(async () => {
 function fleetOf(config: Partial<FleetConfig>, over: { registry?: ClusterRegistry } = {}): RegisteredFleet {
   const { endpoint, credentials, maxAttempts } = aws.config;
   const roles = new AccountRoles({ client: new STSClient(aws.config) });
-  const source = new EksClusters({ roles, work: 'dispatch', client: { endpoint, credentials, maxAttempts } });
-  return new RegisteredFleet({ config: { clusters: [], discovery: [], ...config }, registry, source, log, ...over });
+  const asked = { roles, work: 'dispatch', client: { endpoint, credentials, maxAttempts } };
+  return new RegisteredFleet({
+    config: { clusters: [], discovery: [], ...config },
+    registry,
+    source: new EksClusters(asked),
+    tags: new TagDiscovery(asked),
+    log,
+    ...over,
+  });
 }
 
 const listed = (name: string, over: object = {}) => ({ account, region: 'ap-northeast-1', name, ...over });
@@ -194,7 +202,7 @@ test.each([
   await fleetOf({}).survey(later(1));
   if (gone) aws.clusters.delete('prod');
   const { notes } = await fleetOf({}).survey(later(minute));
-  expect(notes.map(({ facts }) => facts['reason'])).toEqual([reason]);
+  expect(notes.map(({ facts }) => facts.reason)).toEqual([reason]);
 });
 
 test('a table that does not answer stops no tick and retires nothing (D10-04, D1-05)', async () => {

@@ -11,6 +11,7 @@ import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
 import { RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
+import { TagDiscovery } from '../../lib/adapters/aws/tag-discovery.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
 import { readTickMessage, SqsTickQueue } from '../../lib/adapters/aws/tick-queue.ts';
 import { type EmbeddedTable, startEmbeddedTable } from '../../lib/cli/embedded-table.ts';
@@ -58,12 +59,13 @@ afterAll(async () => {
 function dispatching(over: { tableName?: string } = {}) {
   const clock = { now: start };
   const { endpoint, credentials } = aws.config;
-  const source = new EksClusters({ roles: new AccountRoles(), work: 'dispatch', client: { endpoint, credentials } });
+  const asked = { roles: new AccountRoles(), work: 'dispatch', client: { endpoint, credentials } };
+  const [source, tags] = [new EksClusters(asked), new TagDiscovery(asked)];
   const table = new AuditTable({ tableName: over.tableName ?? tableName, client, now: () => clock.now });
   const registry = new ClusterRegistry({ client, tableName: over.tableName ?? tableName });
   const events = new DomainEvents('bus', new EventBridgeClient(aws.config));
   const handler = createHandler({
-    fleet: new RegisteredFleet({ config: { clusters: [], discovery: [scope] }, registry, source, log }),
+    fleet: new RegisteredFleet({ config: { clusters: [], discovery: [scope] }, registry, source, tags, log }),
     queues: new Map([['', new SqsTickQueue('https://sqs.example/1/ticks.fifo', () => {}, new SQSClient(aws.config))]]),
     log,
     table,

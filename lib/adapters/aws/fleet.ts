@@ -11,6 +11,7 @@ import { Descriptions } from './descriptions.ts';
 import type { ClusterSource } from './eks-clusters.ts';
 import { inParallel } from './in-parallel.ts';
 import type { ClusterRegistry, Description, RegistryRow } from './registry-table.ts';
+import type { TagSource } from './tag-discovery.ts';
 import { TaggedClusters } from './tagged-clusters.ts';
 import type { Log } from './tick-log.ts';
 
@@ -41,6 +42,7 @@ export interface RegisteredFleetOptions {
   readonly config: FleetConfig;
   readonly registry: ClusterRegistry;
   readonly source: ClusterSource;
+  readonly tags: TagSource;
   readonly log: Log;
 }
 
@@ -61,7 +63,7 @@ export class RegisteredFleet implements Fleet {
 
   constructor(options: RegisteredFleetOptions) {
     this.#options = options;
-    this.#tagged = new TaggedClusters(options.source, options.log);
+    this.#tagged = new TaggedClusters(options.tags, options.log);
     this.#descriptions = new Descriptions(options.source, options.log);
   }
 

@@ -5,9 +5,10 @@
  */
 import { add, type Instant, minutes } from '../../domain/time.ts';
 import { type DiscoveryScope, type ListedCluster, scopeKey } from './cluster-registry.ts';
-import { type ClusterSource, isThrottling } from './eks-clusters.ts';
+import { isThrottling } from './eks-clusters.ts';
 import { inParallel } from './in-parallel.ts';
 import { Patience } from './patience.ts';
+import type { TagSource } from './tag-discovery.ts';
 import type { Log } from './tick-log.ts';
 
 const lasts = minutes(5);
@@ -20,12 +21,12 @@ export interface Tagged {
 }
 
 export class TaggedClusters {
-  readonly #source: ClusterSource;
+  readonly #source: TagSource;
   readonly #log: Log;
   readonly #found = new Map<string, { readonly names: readonly string[]; readonly goodUntil: Instant }>();
   readonly #patience = new Patience();
 
-  constructor(source: ClusterSource, log: Log) {
+  constructor(source: TagSource, log: Log) {
     this.#source = source;
     this.#log = log;
   }
