@@ -163,6 +163,17 @@ test('the fleet has no dimension but the service, and outcome and phase where th
   ]);
 });
 
+test('how long a node was cordoned before its surge was ready is measured at each hand-over (D11-01, PR-67)', () => {
+  const { drain: _, ...draining } = { ...completed, step: 'draining' as const, surgeWait: seconds(53) };
+  const waits = (landed: boolean) =>
+    metricsOf(tick([pool({ decision: decision({ step: 'handOver', transition: draining }), landed })]), 'fleet').filter(
+      (line) => metricNames.duration in line,
+    );
+  expect(waits(true)).toEqual([{ phase: 'surge_wait', [metricNames.duration]: 53 }]);
+  emitted = [];
+  expect(waits(false)).toEqual([]);
+});
+
 test('a failed tick counts, by outcome where clusters are dimensions (D11-07, PR-90)', () => {
   const failed: TickRecord = { outcome: 'AuthFailed', pools: [], unrecorded: new Map(), unreadable: [] };
   expect(metricsOf(failed, 'cluster')).toEqual([

@@ -9,8 +9,9 @@ import type { ContainerResources, NodeSelectorTerm, Pod, Toleration } from '../.
 import type { ResourceList } from '../../domain/cluster/resource-list.ts';
 import type { Duration } from '../../domain/time.ts';
 import { seconds } from '../../domain/time.ts';
-import { amounts, type Decoded, decoded, requirement, resourceList } from './decode.ts';
+import { amounts, type Decoded, decoded, resourceList } from './decode.ts';
 import { type Condition, condition, conditionOf, metadata, textMap, toInstant, toMeta } from './decode-metadata.ts';
+import { requirement } from './decode-requirements.ts';
 
 const requests = z.object({ requests: amounts.nullish() }).nullish();
 

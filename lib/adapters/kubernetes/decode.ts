@@ -12,13 +12,12 @@ import { nodePoolLabel } from '../../domain/cluster/node.ts';
 import type { Lifetime, NodeClaim } from '../../domain/cluster/node-claim.ts';
 import type { NodePool, Taint, TemplateLifetime } from '../../domain/cluster/node-pool.ts';
 import { label, type Unreadable } from '../../domain/cluster/object-ref.ts';
-import type { Requirement } from '../../domain/cluster/requirements.ts';
-import { valuesOf } from '../../domain/cluster/requirements.ts';
 import type { ResourceList } from '../../domain/cluster/resource-list.ts';
 import { parseResourceList } from '../../domain/cluster/resource-list.ts';
 import type { Duration, Instant } from '../../domain/time.ts';
 import { hours, parseKarpenterDuration } from '../../domain/time.ts';
 import { anyMap, condition, conditionOf, metadata, textMap, toMeta } from './decode-metadata.ts';
+import { nameOddBounds, requirement } from './decode-requirements.ts';
 import { readLeniently, textOf } from './lenient-reading.ts';
 
 /** What became of one raw object. */
@@ -26,13 +25,6 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
 
 /** Read by `parseResourceList`, which names what is no quantity. */
 export const amounts = anyMap;
-
-const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] as const;
-
-/** One requirement of a node selector, of Karpenter or of a Pod's affinity. */
-export const requirement = z
-  .object({ key: z.string(), operator: z.enum(operators), values: z.array(z.string()).nullish() })
-  .transform(({ key, operator, values }): Requirement => ({ key, operator, values: values ?? [] }));
 
 const taint = z
   .object({ key: z.string(), value: z.string().nullish(), effect: z.string() })
@@ -227,22 +219,6 @@ export const decodeDisruptionBudget = (raw: unknown): Decoded<DisruptionBudget> 
     expectedPods: status?.expectedPods ?? 0,
     unreadable: problems,
   }));
-
-/** A comparison whose operand is no whole number stays in the list, where it allows nothing, and is named. @design R3.7-04 */
-function nameOddBounds(
-  requirements: readonly Requirement[] | null | undefined,
-  path: string,
-  problems: Unreadable[],
-): void {
-  for (const requirement of requirements ?? []) {
-    if (valuesOf(requirement) !== undefined) continue;
-    problems.push({
-      path: `${path}[key=${requirement.key}].values`,
-      text: requirement.values.join(', '),
-      problem: `${requirement.operator} needs exactly one whole number`,
-    });
-  }
-}
 
 const createdPath = 'metadata.creationTimestamp';
 const lifetimeOfClaim = [createdPath, 'spec', 'spec.expireAfter', 'spec.terminationGracePeriod'];
