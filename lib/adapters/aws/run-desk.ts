@@ -47,7 +47,7 @@ export class RunDesk {
     const { outcome, ...failure } = await table.putNote(note);
     if (outcome === 'alreadyThere') return;
     if (outcome === 'failed') log.error('The answer to a manual run could not be kept', { ...note, ...failure });
-    log.info('Manual run', { cluster: run.cluster, run: run.id, outcome: answer.outcome, message: answer.message });
+    log.info('Manual run', { cluster: run.cluster, run: run.id, outcome: answer.outcome, detail: answer.message });
     try {
       const lost = (await events?.publish([runAnswered(note)])) ?? 0;
       if (lost > 0) log.error('Domain events were not taken by the bus', { cluster: run.cluster, lost });
