@@ -1,15 +1,15 @@
 /**
- * `node-rotation history`: what the audit table says about rotations, by cluster, pool, rotation and time.
+ * `node-rotation history`: what the audit table says, by cluster, pool, rotation, kind and time.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AuditRow, AuditTable } from '../adapters/aws/audit-table.ts';
-import { toWire } from '../domain/rotation/unrecorded.ts';
-import { formatInstant, type Instant, parseInstant } from '../domain/time.ts';
+import { type Instant, parseInstant } from '../domain/time.ts';
 import { openStore, type StoreOptions, withStoreOptions } from './audit-store.ts';
 import { type ExitCode, exitCodes, Failure } from './failure.ts';
+import { type HistoryRow, historyColumns, type RowKind, rowKinds, rowOfNote, rowOfStep } from './history-row.ts';
 import { type ContextOptions, connect, keyOfContext, withContextOptions } from './kubeconfig-context.ts';
 import { type OutputFormat, readFormat, written } from './output.ts';
-import { type Column, textTable } from './text-table.ts';
+import { textTable } from './text-table.ts';
 
 interface RotationId {
   readonly claimUid: string;
@@ -20,6 +20,7 @@ interface HistoryOptions extends StoreOptions, ContextOptions {
   readonly cluster?: string;
   readonly pool?: string;
   readonly rotation?: RotationId;
+  readonly kind?: RowKind;
   readonly from?: Instant;
   readonly to?: Instant;
   readonly output: OutputFormat;
@@ -31,6 +32,7 @@ export function addHistoryCommand(program: Command, finish: (code: ExitCode) => 
     .option('--cluster <key>', 'account/region/name (default: that of the kubeconfig context)')
     .option('--pool <name>', 'one NodePool only')
     .option('--rotation <id>', 'one rotation only, as CLAIM-UID@STARTED-AT', readRotation)
+    .option('--kind <kind>', `one kind of rows only: ${rowKinds.join(', ')}`, readKind)
     .option('--from <time>', 'RFC 3339; rows at that time are shown', readTime)
     .option('--to <time>', 'RFC 3339; rows at that time are shown', readTime)
     .option(
@@ -49,11 +51,12 @@ async function history(options: HistoryOptions): Promise<void> {
   const cluster = options.cluster ?? clusterOfContext(options);
   const store = await openStore(options, 'read');
   try {
-    const rows: AuditRow[] = [];
-    for await (const row of select(store.table, cluster, options)) rows.push(row);
-    rows.sort((a, b) => a.entry.at - b.entry.at || (a.nodePool < b.nodePool ? -1 : 1));
-    if (options.output === 'text') process.stdout.write(`${textTable(columns, rows).join('\n')}\n`);
-    else process.stdout.write(written(options.output, rows.map(documentOf)));
+    const rows = await rowsOf(store.table, cluster, options);
+    if (options.output === 'text') process.stdout.write(`${textTable(historyColumns, rows).join('\n')}\n`);
+    else {
+      const documents = rows.map(({ document }) => document);
+      process.stdout.write(written(options.output, documents));
+    }
   } finally {
     await store.close();
   }
@@ -69,13 +72,29 @@ function clusterOfContext(options: ContextOptions): string {
   }
 }
 
-/** @design D10-05 */
-async function* select(
-  table: AuditTable,
-  cluster: string,
-  { pool, rotation, from, to }: HistoryOptions,
-): AsyncGenerator<AuditRow> {
-  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+/** Oldest first; of one rotation only its steps. @design D10-05 */
+async function rowsOf(table: AuditTable, cluster: string, options: HistoryOptions): Promise<readonly HistoryRow[]> {
+  const { kind, pool, rotation } = options;
+  const rows: HistoryRow[] = [];
+  if (kind === undefined || kind === 'step') {
+    for await (const row of select(table, cluster, options)) rows.push(rowOfStep(row));
+  }
+  if (kind !== 'step' && rotation === undefined) {
+    for await (const note of table.notesOf(cluster, pool, rangeOf(options))) {
+      if (kind === undefined || kind === note.kind) rows.push(rowOfNote(note));
+    }
+  }
+  return rows.sort((a, b) => a.at - b.at || (a.nodePool < b.nodePool ? -1 : 1));
+}
+
+const rangeOf = ({ from, to }: HistoryOptions) => ({
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+});
+
+async function* select(table: AuditTable, cluster: string, options: HistoryOptions): AsyncGenerator<AuditRow> {
+  const { pool, rotation, from, to } = options;
+  const range = rangeOf(options);
   const rows = rotation
     ? table.byRotation(cluster, rotation.claimUid, rotation.startedAt)
     : pool === undefined
@@ -92,27 +111,11 @@ async function* select(
   }
 }
 
-const documentOf = ({ cluster, nodePool, entry }: AuditRow): Record<string, string | number> => ({
-  cluster,
-  nodePool,
-  ...toWire(entry),
-});
-
-const columns: readonly Column<AuditRow>[] = [
-  { title: 'TIME', of: ({ entry }) => formatInstant(entry.at) },
-  { title: 'NODEPOOL', of: ({ nodePool }) => nodePool },
-  { title: 'NODECLAIM', of: ({ entry }) => entry.claim },
-  { title: 'STEP', of: ({ entry }) => entry.step },
-  { title: 'FACTS', of: ({ entry }) => factsOf(entry) },
-];
-
-const told = new Set(['step', 'at', 'claim', 'uid', 'startedAt']);
-
-const factsOf = (entry: AuditRow['entry']): string =>
-  Object.entries(toWire(entry))
-    .filter(([name]) => !told.has(name))
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ');
+function readKind(text: string): RowKind {
+  const kind = rowKinds.find((known) => known === text);
+  if (kind === undefined) throw new InvalidArgumentError(`Choose one of ${rowKinds.join(', ')}.`);
+  return kind;
+}
 
 function readTime(text: string): Instant {
   const at = parseInstant(text);

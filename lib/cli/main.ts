@@ -31,8 +31,18 @@ const commands: readonly { name: string; description: string; load: () => Promis
   },
   {
     name: 'history',
-    description: 'show the audit table: every step of every rotation, oldest first',
+    description: 'show the audit table, oldest first: every step of every rotation, findings, runs, failures',
     load: async () => (await import('./history.ts')).addHistoryCommand,
+  },
+  {
+    name: 'preflight',
+    description: 'what a cluster still lacks: CRD, RBAC, PriorityClass, namespace, access',
+    load: async () => (await import('./preflight.ts')).addPreflightCommand,
+  },
+  {
+    name: 'manifests',
+    description: 'print CRD, namespace, PriorityClass and RBAC, for kubectl apply -f -',
+    load: async () => (await import('./manifests.ts')).addManifestsCommand,
   },
 ];
 

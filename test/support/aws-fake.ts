@@ -107,18 +107,18 @@ export class AwsFake {
   #answer({ operation, input }: Call): Reply {
     switch (operation) {
       case 'DescribeCluster':
-        return this.#describe(String(input['name']));
+        return this.#describe(String(input.name));
       case 'GetResources':
-        return this.#tagged(Number(input['PaginationToken'] || 0));
+        return this.#tagged(Number(input.PaginationToken || 0));
       case 'AssumeRole':
-        return { body: assumed(String(input['RoleArn'])), type: 'text/xml' };
+        return { body: assumed(String(input.RoleArn)), type: 'text/xml' };
       case 'PutEvents': {
-        const entries = input['Entries'] as AwsFake['events'];
+        const entries = input.Entries as AwsFake['events'];
         this.events.push(...entries);
         return json({ FailedEntryCount: 0, Entries: entries.map((_, n) => ({ EventId: `e${n}` })) });
       }
       case 'SendMessageBatch': {
-        const entries = input['Entries'] as AwsFake['messages'];
+        const entries = input.Entries as AwsFake['messages'];
         this.messages.push(...entries);
         return json({ Successful: entries.map(taken), Failed: [] });
       }
@@ -174,13 +174,15 @@ const assumed = (roleArn: string): string => `<AssumeRoleResponse xmlns="https:/
   </Credentials></AssumeRoleResult></AssumeRoleResponse>`;
 
 function callOf(request: IncomingMessage, text: string): Call {
-  const authorization = String(request.headers['authorization'] ?? '');
+  const authorization = String(request.headers.authorization ?? '');
   const target = String(request.headers['x-amz-target'] ?? '')
     .split('.')
     .at(-1);
   if (target) return { operation: target, input: JSON.parse(text), authorization };
-  const [, name] = /^\/clusters\/([\w-]+)$/.exec(request.url ?? '') ?? [];
-  if (name !== undefined) return { operation: 'DescribeCluster', input: { name }, authorization };
+  const [, name, entry] = /^\/clusters\/([\w-]+)(\/access-entries\/.+)?$/.exec(request.url ?? '') ?? [];
+  if (name !== undefined) {
+    return { operation: entry ? 'DescribeAccessEntry' : 'DescribeCluster', input: { name }, authorization };
+  }
   const form = Object.fromEntries(new URLSearchParams(text));
-  return { operation: form['Action'] ?? 'Unknown', input: form, authorization };
+  return { operation: form.Action ?? 'Unknown', input: form, authorization };
 }

@@ -38,24 +38,22 @@ function plainOf(item: Item): Record<string, string | number> {
 
 /** undefined for rows of another kind, and for what cannot be read. */
 export function noteOf(item: Item): AuditNote | undefined {
-  const {
-    pk: _,
-    sk: key,
-    kind: text,
-    cluster,
-    nodePool,
-    pool: __,
-    time,
-    writer: ___,
-    ttl: ____,
-    ...facts
-  } = plainOf(item);
-  const kind = noteKinds.find((known) => known === text);
-  const at = parseInstant(String(time ?? ''));
-  if (kind === undefined || typeof key !== 'string' || typeof cluster !== 'string' || at === undefined)
-    return undefined;
-  return { cluster, ...(typeof nodePool === 'string' ? { nodePool } : {}), kind, at, key, facts };
+  const plain = plainOf(item);
+  const { sk: key, cluster, nodePool } = plain;
+  const kind = noteKinds.find((known) => known === plain.kind);
+  const at = parseInstant(String(plain.time ?? ''));
+  if (kind === undefined || at === undefined) return undefined;
+  if (typeof key !== 'string' || typeof cluster !== 'string') return undefined;
+  // The database keeps no order of attributes.
+  const facts = Object.entries(plain)
+    .filter(([name]) => !about.has(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const where = typeof nodePool === 'string' ? { cluster, nodePool } : { cluster };
+  return { ...where, kind, at, key, facts: Object.fromEntries(facts) };
 }
+
+/** Attributes that are not what the row tells. */
+const about = new Set(['pk', 'sk', 'kind', 'cluster', 'nodePool', 'pool', 'time', 'writer', 'ttl']);
 
 /** undefined for rows of another kind, and for what cannot be read. */
 export function rowOf(item: Item): AuditRow | undefined {

@@ -22,6 +22,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Ask for metadata only. */
   readonly metadataOnly?: boolean;
+  /** Besides those of every request. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 export interface ApiAnswer {
@@ -166,6 +168,7 @@ function send(
       ...(prepared.auth === undefined ? {} : { auth: prepared.auth }),
       headers: {
         ...prepared.headers,
+        ...request.headers,
         Accept: acceptOf(request),
         'User-Agent': 'node-rotation',
         ...(body === undefined ? {} : { 'Content-Type': contentTypeOf(request), 'Content-Length': body.length }),
