@@ -9,7 +9,7 @@ import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.t
 import { type ClusterTarget, clusterKey, readFleet } from '../../lib/adapters/aws/cluster-registry.ts';
 import { DomainEvents } from '../../lib/adapters/aws/domain-events.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
-import { type Fleet, RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
+import { type Fleet, type FleetSurvey, RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
 import { type RunReading, readManualRun } from '../../lib/adapters/aws/manual-run.ts';
 import { metricService } from '../../lib/adapters/aws/metric-names.ts';
 import { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
@@ -49,7 +49,11 @@ export function createHandler(dependencies: DispatchDependencies) {
   return async (event: unknown): Promise<DispatchAnswer> => {
     const reading: RunReading | undefined = desk && readManualRun(event, ourClock(now()));
     if (desk && reading) {
-      return await takeRun({ ...dependencies, desk, send: (messages) => send(dependencies, messages) }, reading);
+      const survey = (): Promise<FleetSurvey> => surveyOf(dependencies);
+      return await takeRun(
+        { ...dependencies, desk, survey, send: (messages) => send(dependencies, messages) },
+        reading,
+      );
     }
     if (isForeign(event)) {
       log.warn('An event that is not ours was ignored', { event: JSON.stringify(event).slice(0, 500) });
@@ -60,7 +64,7 @@ export function createHandler(dependencies: DispatchDependencies) {
 }
 
 async function tickAll(dependencies: DispatchDependencies, event: unknown): Promise<DispatchAnswer> {
-  const { fleet, log, metrics, table, now = Date.now } = dependencies;
+  const { log, metrics, now = Date.now } = dependencies;
   const { scheduledAt, replaced } = readSchedule(event, now());
   if (replaced !== undefined) {
     log.warn('The scheduled time cannot be read; the current minute is taken', { found: replaced });
@@ -70,18 +74,24 @@ async function tickAll(dependencies: DispatchDependencies, event: unknown): Prom
     metrics?.stale();
     return { outcome: 'Stale', sent: 0, failed: 0 };
   }
-  const { targets, health, notes } = await fleet.survey(ourClock(now()));
+  const { targets, health } = await surveyOf(dependencies);
   const failed = await send(
     dependencies,
     targets.map((cluster) => ({ cluster, scheduledAt })),
   );
   if (failed > 0) log.error('Ticks could not be sent', { failed, of: targets.length });
   metrics?.dispatched(targets.length - failed, health);
-  for (const note of notes) {
+  return { outcome: 'Sent', sent: targets.length - failed, failed };
+}
+
+/** The fleet of this minute; what has become of it is kept. */
+async function surveyOf({ fleet, log, table, now = Date.now }: DispatchDependencies): Promise<FleetSurvey> {
+  const survey = await fleet.survey(ourClock(now()));
+  for (const note of survey.notes) {
     const { outcome, ...failure } = (await table?.putNote(note)) ?? { outcome: 'new' };
     if (outcome === 'failed') log.error('An audit row could not be put', { ...note, ...failure });
   }
-  return { outcome: 'Sent', sent: targets.length - failed, failed };
+  return survey;
 }
 
 /** Each to the queue of its network. @returns how many were not taken @design D1-07 */

@@ -2,7 +2,7 @@
  * A request for a manual run: written down at once, then sent to its cluster's queue, or answered here when it cannot be.
  */
 import { type ClusterTarget, clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
-import type { Fleet } from '../../lib/adapters/aws/fleet.ts';
+import type { FleetSurvey } from '../../lib/adapters/aws/fleet.ts';
 import { expiredAnswer, isExpired, malformedAnswer, type RunReading } from '../../lib/adapters/aws/manual-run.ts';
 import type { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
 import type { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
@@ -12,7 +12,7 @@ import type { DispatchAnswer } from './answer.ts';
 
 interface RunIntake {
   readonly desk: RunDesk;
-  readonly fleet: Fleet;
+  readonly survey: () => Promise<FleetSurvey>;
   readonly metrics?: TickMetrics;
   readonly now?: () => number;
   /** @returns how many were not taken */
@@ -21,7 +21,7 @@ interface RunIntake {
 
 /** @throws Error when the queue does not take it, so that the event comes again @design D12-03, D12-04 */
 export async function takeRun(intake: RunIntake, reading: RunReading): Promise<DispatchAnswer> {
-  const { desk, fleet, now = Date.now } = intake;
+  const { desk, survey, now = Date.now } = intake;
   const { run } = reading;
   const none = { sent: 0, failed: 0 } as const;
   await desk.requested(run);
@@ -35,7 +35,7 @@ export async function takeRun(intake: RunIntake, reading: RunReading): Promise<D
     intake.metrics?.run('Expired');
     return { outcome: 'Expired', ...none };
   }
-  const { targets } = await fleet.survey(ourClock(now()));
+  const { targets } = await survey();
   const cluster: ClusterTarget | undefined = targets.find((target) => clusterKey(target) === run.cluster);
   if (cluster === undefined) {
     const message = `cluster ${run.cluster} is not among the ${targets.length} that are ticked: list it, give it the tag, or wait until it is active`;

@@ -134,6 +134,22 @@ test('a table that is not there costs no tick (D10-04)', async () => {
   expect(await handler(schedule())).toEqual({ outcome: 'Sent', sent: 2, failed: 0 });
 });
 
+test('a cluster that was dropped is a row in its history, whichever event found it gone (D9-03, D10-02)', async () => {
+  tag(1);
+  const { clock, handler, notes } = dispatching();
+  await handler(schedule());
+  aws.tagged = [];
+  aws.clusters.clear();
+  for (const n of [6, 22]) {
+    clock.now = start + n * minute;
+    await handler(request({ time: new Date(clock.now).toISOString(), id: `event-${n}` }));
+  }
+  const dropped = (await notes(cluster)).filter(({ kind }) => kind === 'cluster');
+  expect(dropped.map(({ facts }) => facts)).toEqual([
+    { change: 'dropped', reason: 'the cluster does not exist any more' },
+  ]);
+});
+
 const cluster = '123456789012/ap-northeast-1/c0';
 const detail = { cluster, action: 'tick', reason: 'a look', requestedBy: 'alice' };
 const request = (over: object = {}) => ({

@@ -296,7 +296,7 @@ const answers = (): readonly Record<string, unknown>[] =>
   aws.events.filter(({ DetailType }) => DetailType === 'Rotation Run Answered').map(({ Detail }) => JSON.parse(Detail));
 
 test('a run for one NodeClaim starts it outside the window when it says so, and answers (D12-01, D12-02, D12-03)', async () => {
-  const { run, table } = reconciling();
+  const { run, table, tick } = reconciling();
   forward(6 * 60);
   const young = claimNames().at(-1) ?? '';
   expect(await run({ action: 'rotate', nodeClaim: young })).toMatchObject({
@@ -315,7 +315,13 @@ test('a run for one NodeClaim starts it outside the window when it says so, and 
     claim: young,
     reason: expect.stringContaining('alice (as claimed)'),
   });
-});
+  for (let n = 0; n < 30; n += 1) {
+    forward();
+    await tick();
+  }
+  expect(await steps(table)).toEqual(whole);
+  expect(claimNames()).not.toContain(young);
+}, 30_000);
 
 test('a run that comes twice is made and answered once (D12-03, D1-03)', async () => {
   const { run, table } = reconciling();
