@@ -40,8 +40,11 @@ export interface Decoders {
   disruptionBudget(json: unknown): DisruptionBudget;
 }
 
+/** What the port sees of the world. */
+export type Scene = Pick<World, 'now' | 'store'>;
+
 export interface SimulatedClusterOptions {
-  readonly world: World;
+  readonly world: Scene;
   readonly decoders: Decoders;
   readonly settings: PlaceholderSettings;
   readonly faults?: FaultPlan;
@@ -53,7 +56,7 @@ export interface SimulatedClusterOptions {
 type Lost = { readonly lost: true };
 
 export class SimulatedCluster implements Cluster {
-  readonly #world: World;
+  readonly #world: Scene;
   readonly #decoders: Decoders;
   readonly #settings: PlaceholderSettings;
   readonly #faults: FaultPlan;
