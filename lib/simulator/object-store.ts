@@ -19,6 +19,8 @@ import { ListPages } from './list-pages.ts';
 import { compact, isJsonObject, sameJson } from './merge-patch.ts';
 import type { Change } from './object-changes.ts';
 import { changed, graceOf, patched } from './object-changes.ts';
+import type { ObjectIndex } from './object-index.ts';
+import { indexIn } from './object-index.ts';
 import type { Random } from './random.ts';
 import { fieldMatcher, labelMatcher, parseFieldSelector } from './selectors.ts';
 
@@ -46,6 +48,8 @@ export type StoreEvent =
   | { readonly type: 'added' | 'deleted'; readonly object: KubeObject }
   | { readonly type: 'modified'; readonly object: KubeObject; readonly before: KubeObject };
 
+const nodeNameOf = (pod: KubeObject): string => (pod as PodObject).spec.nodeName ?? '';
+
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
 export class ObjectStore {
@@ -54,11 +58,10 @@ export class ObjectStore {
 
   readonly #now: () => Instant;
   readonly #random: Random;
-  readonly #objects = new Map<KindName, Map<string, KubeObject>>();
-  readonly #sorted = new Map<KindName, readonly KubeObject[]>();
+  readonly #objects = new Map<KindName, ObjectIndex>();
   readonly #pages = new ListPages();
   readonly #listeners: ((event: StoreEvent, at: Instant) => void)[] = [];
-  #podsByNode: ReadonlyMap<string, readonly PodObject[]> | undefined;
+  readonly #podsByNode = new Map<string, ObjectIndex>();
   #version = 0;
 
   constructor(now: () => Instant, random: Random) {
@@ -71,6 +74,11 @@ export class ObjectStore {
     return this.#version;
   }
 
+  /** Grows with every write to an object of the kind, and only then. */
+  versionOf(kind: KindName): number {
+    return this.#objects.get(kind)?.version ?? 0;
+  }
+
   onChange(listener: (event: StoreEvent, at: Instant) => void): void {
     this.#listeners.push(listener);
   }
@@ -81,18 +89,12 @@ export class ObjectStore {
 
   /** Every object of a kind, in the order of the API: by namespace, then by name. */
   all<T extends KubeObject = KubeObject>(kind: KindName): readonly T[] {
-    let sorted = this.#sorted.get(kind);
-    if (!sorted) {
-      const entries = [...(this.#objects.get(kind) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-      sorted = entries.map(([, object]) => object);
-      this.#sorted.set(kind, sorted);
-    }
-    return sorted as readonly T[];
+    return (this.#objects.get(kind)?.all ?? []) as readonly T[];
   }
 
+  /** The Pods bound to a node, or to none for ''; the same array as long as none of them changes. */
   podsOn(node: string): readonly PodObject[] {
-    this.#podsByNode ??= Map.groupBy(this.all<PodObject>('Pod'), (pod) => pod.spec.nodeName ?? '');
-    return this.#podsByNode.get(node) ?? [];
+    return (this.#podsByNode.get(node)?.all ?? []) as readonly PodObject[];
   }
 
   read(name: Name): Answer<KubeObject> {
@@ -231,8 +233,10 @@ export class ObjectStore {
   remove(object: KubeObject): void {
     const current = this.#current(object);
     if (!current) return;
-    this.#objects.get(current.kind)?.delete(keyOf(current.metadata.namespace, current.metadata.name));
-    this.#touch(current.kind);
+    const key = keyOf(current.metadata.namespace, current.metadata.name);
+    this.#version += 1;
+    this.#objects.get(current.kind)?.delete(key);
+    if (current.kind === 'Pod') this.#podsByNode.get(nodeNameOf(current))?.delete(key);
     this.#tell({ type: 'deleted', object: current });
   }
 
@@ -265,19 +269,20 @@ export class ObjectStore {
   }
 
   #put(object: KubeObject, before?: KubeObject): KubeObject {
-    this.#touch(object.kind);
+    this.#version += 1;
     const stored: KubeObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
-    const ofKind = this.#objects.get(object.kind) ?? new Map<string, KubeObject>();
-    this.#objects.set(object.kind, ofKind);
-    ofKind.set(keyOf(object.metadata.namespace, object.metadata.name), stored);
+    const key = keyOf(object.metadata.namespace, object.metadata.name);
+    const index = indexIn(this.#objects, object.kind);
+    if (stored.kind === 'Pod') this.#placePod(key, stored, index.get(key));
+    index.set(key, stored);
     this.#tell(before ? { type: 'modified', object: stored, before } : { type: 'added', object: stored });
     return stored;
   }
 
-  #touch(kind: KindName): void {
-    this.#version += 1;
-    this.#sorted.delete(kind);
-    if (kind === 'Pod') this.#podsByNode = undefined;
+  #placePod(key: string, pod: KubeObject, before: KubeObject | undefined): void {
+    const node = nodeNameOf(pod);
+    if (before && nodeNameOf(before) !== node) this.#podsByNode.get(nodeNameOf(before))?.delete(key);
+    indexIn(this.#podsByNode, node).set(key, pod);
   }
 
   #tell(event: StoreEvent): void {
