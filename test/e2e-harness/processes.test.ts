@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { isRunning } from '../e2e/harness/end-process.ts';
+import { freePorts, mustBeFree } from '../e2e/harness/ports.ts';
+import { Processes, startedIn } from '../e2e/harness/processes.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'node-rotation-test-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let count = 0;
+const newFolder = (): string => {
+  count += 1;
+  return mkdtempSync(join(root, `${count}-`));
+};
+
+/** A program that says when it is told to stop, and stops then. */
+const obedient = (says: string): string =>
+  `trap 'echo ${says} >> "$JOURNAL"; exit 0' TERM; while :; do sleep 0.02; done`;
+const stubborn = `trap '' TERM; while :; do sleep 0.02; done`;
+
+/** The shell is the program; what runs is its own copy of the path, as with a binary. */
+const part = (folder: string, name: string, script: string, healthy = async (): Promise<boolean> => true) => ({
+  name,
+  file: '/bin/bash',
+  arguments: ['-c', script],
+  environment: { JOURNAL: join(folder, 'journal') },
+  healthy,
+});
+
+describe('the processes of a control plane', () => {
+  test('are stopped in the reverse order of their start (D15-01)', async () => {
+    const folder = newFolder();
+    const processes = new Processes(folder);
+    for (const name of ['first', 'second', 'third']) await processes.start(part(folder, name, obedient(name)));
+    expect(processes.running).toEqual(['first', 'second', 'third']);
+    const started = startedIn(folder);
+    await processes.stopAll();
+    expect(readFileSync(join(folder, 'journal'), 'utf8')).toBe('third\nsecond\nfirst\n');
+    expect({ left: startedIn(folder), running: started.filter(isRunning) }).toEqual({ left: [], running: [] });
+  });
+
+  test('are killed when they do not stop (D15-01)', async () => {
+    const folder = newFolder();
+    const processes = new Processes(folder, 200);
+    await processes.start(part(folder, 'stubborn', stubborn));
+    const started = startedIn(folder);
+    await processes.stopAll();
+    expect(started.map(isRunning)).toEqual([false]);
+  });
+
+  test('that die at their start are named with their last words, log and what to do (D13-01)', async () => {
+    const folder = newFolder();
+    const processes = new Processes(folder);
+    const dying = part(folder, 'kube-apiserver', 'echo starting; echo "bad flag: --x"; exit 3', async () => false);
+    await expect(processes.start(dying)).rejects.toMatchObject({
+      exitCode: 1,
+      message: `kube-apiserver ended with code 3 while starting ("bad flag: --x"). Its log: ${folder}/logs/kube-apiserver.log. Read the log; a binary that is at fault is built anew when its folder in the cache is removed.`,
+    });
+  });
+
+  test('that are not there are named, too (D13-01)', async () => {
+    const processes = new Processes(newFolder());
+    const missing = { ...part('', 'etcd', '', async () => false), file: join(root, 'nothing') };
+    await expect(processes.start(missing)).rejects.toMatchObject({
+      message: expect.stringMatching(/^etcd spawn .*nothing ENOENT while starting\. /),
+    });
+  });
+
+  test('tell of a port that was taken meanwhile (D13-01)', async () => {
+    const processes = new Processes(newFolder());
+    const words = 'listen tcp 127.0.0.1:1: bind: address already in use';
+    const dying = part('', 'etcd', `echo '${words}'; exit 1`, async () => false);
+    await expect(processes.start(dying)).rejects.toMatchObject({
+      message: expect.stringContaining('Another program took its port meanwhile: start again.'),
+    });
+  });
+
+  test('end with their owner, even when it is killed (D15-01)', async () => {
+    const folder = newFolder();
+    const owner = join(root, 'owner.ts');
+    const harness = join(import.meta.dirname, '..', 'e2e', 'harness');
+    writeFileSync(
+      owner,
+      `import { guard } from '${harness}/guard.ts';
+       import { Processes } from '${harness}/processes.ts';
+       guard('${folder}');
+       const healthy = async () => true;
+       const processes = new Processes('${folder}');
+       await processes.start({ name: 'one', file: '/bin/bash', arguments: ['-c', 'while :; do sleep 0.02; done'], healthy });
+       console.log('up');
+       setInterval(() => {}, 1000);`,
+    );
+    const child = spawn(process.execPath, [owner], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    const started = startedIn(folder);
+    expect(started.map(isRunning)).toEqual([true]);
+    child.kill('SIGKILL');
+    await eventually('the guard to end it', 10_000, async () => (started.some(isRunning) ? undefined : true));
+  });
+
+  test('are told from others that got their number (D15-01)', () => {
+    expect(isRunning({ name: 'other', pid: process.pid, file: join(root, 'kube-apiserver') })).toBe(false);
+  });
+});
+
+describe('ports', () => {
+  test('are free, and different from each other', async () => {
+    const ports = await freePorts(9);
+    expect(new Set(ports).size).toBe(9);
+    for (const port of ports) await mustBeFree(port);
+  });
+
+  test('that are taken are refused before anything starts (D13-01)', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await expect(mustBeFree(port)).rejects.toMatchObject({
+      exitCode: 3,
+      message: `Port ${port} of 127.0.0.1 cannot be used (EADDRINUSE): stop what uses it, or choose another with --port.`,
+    });
+    server.close();
+  });
+});
