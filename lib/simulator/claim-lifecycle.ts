@@ -15,12 +15,15 @@ import { nextOf } from './world-state.ts';
 
 const registrationTimeout = minutes(15);
 
-export const claimLifecycle: Model = (world) => {
-  const moments = world.store
-    .all<ClaimObject>('NodeClaim')
-    .filter((claim) => !isDeleting(claim) && !isTrue(claim, 'Ready'))
-    .map((claim) => advanceClaim(world, claim));
-  return nextOf(world.now, moments);
+export const claimLifecycle: Model = {
+  reads: ['NodeClaim', 'Node', 'cloud'],
+  run(world) {
+    const moments = world.store
+      .all<ClaimObject>('NodeClaim')
+      .filter((claim) => !isDeleting(claim) && !isTrue(claim, 'Ready'))
+      .map((claim) => advanceClaim(world, claim));
+    return nextOf(world.now, moments);
+  },
 };
 
 function advanceClaim(world: WorldState, claim: ClaimObject): Instant | undefined {
@@ -32,7 +35,7 @@ function advanceClaim(world: WorldState, claim: ClaimObject): Instant | undefine
   if (!isTrue(claim, 'Launched')) {
     const due = after('launch', created);
     if (due > now) return due;
-    if (!offering || world.launchOutcome(offering, claim.metadata.name) === 'insufficientCapacity') {
+    if (!offering || world.cloud.outcomeOf(offering, claim.metadata.name) === 'insufficientCapacity') {
       store.remove(claim);
       return undefined;
     }
@@ -43,7 +46,7 @@ function advanceClaim(world: WorldState, claim: ClaimObject): Instant | undefine
     const due = after('registration', created);
     if (due > now) return due;
     const givesUp = add(created, registrationTimeout);
-    if (offering && world.launchOutcome(offering, claim.metadata.name) !== 'neverRegisters')
+    if (offering && world.cloud.outcomeOf(offering, claim.metadata.name) !== 'neverRegisters')
       register(world, claim, offering);
     else if (givesUp <= now) store.terminate(claim);
     else return givesUp;

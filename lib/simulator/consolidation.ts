@@ -32,21 +32,24 @@ const passSeconds = 10;
 const commandTakes = seconds(2);
 const noticedEvery = 10 * second;
 
-export const emptiness: Model = (world) => {
-  const { store, now } = world;
-  const chosen = store
-    .all<ClaimObject>('NodeClaim')
-    .filter((claim) => !isDeleting(claim) && isTrue(claim, 'DisruptionReason'));
-  const executions = chosen.map((claim) => {
-    const due = add(conditionSince(claim, 'DisruptionReason') ?? now, commandTakes);
-    if (due <= now) store.terminate(claim);
-    return due;
-  });
-  const candidates = store.all<PoolObject>('NodePool').flatMap((pool) => emptyClaims(world, pool));
-  const [next] = candidates.filter(({ ripe }) => ripe <= now);
-  if (next && now % (passSeconds * second) === 0 && chosen.length === 0) choose(world, next.claim, next.node);
-  const waiting = candidates.map(({ ripe }) => (ripe <= now ? nextBeat(now, passSeconds) : ripe));
-  return nextOf(now, [...executions, ...waiting]);
+export const emptiness: Model = {
+  reads: ['NodeClaim', 'Node', 'Pod', 'NodePool'],
+  run(world) {
+    const { store, now } = world;
+    const chosen = store
+      .all<ClaimObject>('NodeClaim')
+      .filter((claim) => !isDeleting(claim) && isTrue(claim, 'DisruptionReason'));
+    const executions = chosen.map((claim) => {
+      const due = add(conditionSince(claim, 'DisruptionReason') ?? now, commandTakes);
+      if (due <= now) store.terminate(claim);
+      return due;
+    });
+    const candidates = store.all<PoolObject>('NodePool').flatMap((pool) => emptyClaims(world, pool));
+    const [next] = candidates.filter(({ ripe }) => ripe <= now);
+    if (next && now % (passSeconds * second) === 0 && chosen.length === 0) choose(world, next.claim, next.node);
+    const waiting = candidates.map(({ ripe }) => (ripe <= now ? nextBeat(now, passSeconds) : ripe));
+    return nextOf(now, [...executions, ...waiting]);
+  },
 };
 
 interface EmptyClaim {
@@ -113,21 +116,24 @@ function choose({ store, now }: WorldState, claim: ClaimObject, node: NodeObject
 }
 
 /** Rewrites status.resources every five seconds where it is wrong; nodes marked for deletion are left out. */
-export const poolCounter: Model = (world) => {
-  const { store, now } = world;
-  let next: Instant | undefined;
-  for (const pool of store.all<PoolObject>('NodePool')) {
-    if (!conditionOf(pool, 'Ready')) store.update(pool, { status: { conditions: readyPool(pool, now) } });
-    const claims = livingClaims(store, pool.metadata.name).filter((claim) => claim.status.capacity !== undefined);
-    const resources = total([none, ...claims.map((claim) => capacityOf(world, claim))]);
-    if (pool.status?.resources && sameAmounts(amounts(pool.status.resources), resources)) continue;
-    if (now % (5 * second) === 0 || !pool.status?.resources) {
-      store.update(pool, { status: { resources: formatResourceList(resources), nodes: claims.length } });
-    } else {
-      next = nextBeat(now, 5);
+export const poolCounter: Model = {
+  reads: ['NodePool', 'NodeClaim', 'cloud'],
+  run(world) {
+    const { store, now } = world;
+    let next: Instant | undefined;
+    for (const pool of store.all<PoolObject>('NodePool')) {
+      if (!conditionOf(pool, 'Ready')) store.update(pool, { status: { conditions: readyPool(pool, now) } });
+      const claims = livingClaims(store, pool.metadata.name).filter((claim) => claim.status.capacity !== undefined);
+      const resources = total([none, ...claims.map((claim) => capacityOf(world, claim))]);
+      if (pool.status?.resources && sameAmounts(amounts(pool.status.resources), resources)) continue;
+      if (now % (5 * second) === 0 || !pool.status?.resources) {
+        store.update(pool, { status: { resources: formatResourceList(resources), nodes: claims.length } });
+      } else {
+        next = nextBeat(now, 5);
+      }
     }
-  }
-  return next;
+    return next;
+  },
 };
 
 const none: ResourceList = new Map(
@@ -142,7 +148,7 @@ const readyPool = (pool: PoolObject, now: Instant) =>
 
 /** Notes on the claim when a Pod came to its node or left it, at most every ten seconds. */
 export function createPodEvents(noticed: Map<string, Instant>): Model {
-  return ({ store }) => {
+  const run: Model['run'] = ({ store }) => {
     for (const [nodeName, at] of noticed) {
       noticed.delete(nodeName);
       const claim = store.all<ClaimObject>('NodeClaim').find((candidate) => candidate.status.nodeName === nodeName);
@@ -152,4 +158,5 @@ export function createPodEvents(noticed: Map<string, Instant>): Model {
     }
     return undefined;
   };
+  return { reads: ['Pod', 'NodeClaim'], run };
 }

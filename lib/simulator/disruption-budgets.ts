@@ -95,9 +95,14 @@ export function evict(world: WorldState, pod: PodObject): boolean {
 }
 
 /** Keeps the budgets' status in step with their Pods. */
-export const disruptionController: Model = ({ store }) => {
-  for (const budget of store.all<BudgetObject>('PodDisruptionBudget')) {
-    store.update(budget, { status: { ...countBudget(store, budget), observedGeneration: budget.metadata.generation } });
-  }
-  return undefined;
+export const disruptionController: Model = {
+  reads: ['PodDisruptionBudget', 'Pod', 'ReplicaSet', 'StatefulSet'],
+  run({ store }) {
+    for (const budget of store.all<BudgetObject>('PodDisruptionBudget')) {
+      store.update(budget, {
+        status: { ...countBudget(store, budget), observedGeneration: budget.metadata.generation },
+      });
+    }
+    return undefined;
+  },
 };

@@ -26,7 +26,7 @@ const nominationWindow = seconds(20);
 export function createProvisioner(): Model {
   let due: Instant | undefined;
   let seen: ReadonlySet<string> = new Set();
-  return (world) => {
+  const run: Model['run'] = (world) => {
     const pods = waitingPods(world);
     if (pods.length === 0) {
       due = undefined;
@@ -44,6 +44,7 @@ export function createProvisioner(): Model {
     due = nextBeat(world.now, replanSeconds);
     return due;
   };
+  return { reads: ['Pod', 'Node', 'NodeClaim', 'NodePool', 'DaemonSet', 'PodDisruptionBudget', 'cloud'], run };
 }
 
 /** Pods that the scheduler failed, and Pods that a deleting node will give up. */

@@ -15,16 +15,19 @@ import type { Model, WorldState } from './world-state.ts';
 
 const unschedulableTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-export const scheduler: Model = (world) => {
-  const pending = world.store.podsOn('').filter((pod) => pod.status.phase === 'Pending' && !isDeleting(pod));
-  const order = pending.toSorted(
-    (a, b) =>
-      (b.spec.priority ?? 0) - (a.spec.priority ?? 0) ||
-      createdAt(a) - createdAt(b) ||
-      (a.metadata.name < b.metadata.name ? -1 : 1),
-  );
-  for (const pod of order) place(world, pod);
-  return undefined;
+export const scheduler: Model = {
+  reads: ['Pod', 'Node', 'PodDisruptionBudget', 'ReplicaSet', 'StatefulSet'],
+  run(world) {
+    const pending = world.store.podsOn('').filter((pod) => pod.status.phase === 'Pending' && !isDeleting(pod));
+    const order = pending.toSorted(
+      (a, b) =>
+        (b.spec.priority ?? 0) - (a.spec.priority ?? 0) ||
+        createdAt(a) - createdAt(b) ||
+        (a.metadata.name < b.metadata.name ? -1 : 1),
+    );
+    for (const pod of order) place(world, pod);
+    return undefined;
+  },
 };
 
 function place(world: WorldState, pod: PodObject): void {

@@ -9,16 +9,19 @@ import { isTerminal } from './pod-needs.ts';
 import { ownedBy } from './workloads.ts';
 import type { Model, WorldState } from './world-state.ts';
 
-export const statefulSets: Model = (world) => {
-  const { store } = world;
-  const sets = store.all<WorkloadObject>('StatefulSet');
-  for (const set of sets) keepPods(world, set);
-  const owners = new Set(sets.map((set) => set.metadata.uid));
-  for (const pod of store.all<PodObject>('Pod')) {
-    const owner = controllerOf(pod);
-    if (owner?.kind === 'StatefulSet' && !owners.has(owner.uid)) store.terminate(pod);
-  }
-  return undefined;
+export const statefulSets: Model = {
+  reads: ['StatefulSet', 'Pod', 'Namespace', 'PriorityClass'],
+  run(world) {
+    const { store } = world;
+    const sets = store.all<WorkloadObject>('StatefulSet');
+    for (const set of sets) keepPods(world, set);
+    const owners = new Set(sets.map((set) => set.metadata.uid));
+    for (const pod of store.all<PodObject>('Pod')) {
+      const owner = controllerOf(pod);
+      if (owner?.kind === 'StatefulSet' && !owners.has(owner.uid)) store.terminate(pod);
+    }
+    return undefined;
+  },
 };
 
 /** In the order of their numbers: what is not yet Ready, or still stopping, holds up all that come after it. */

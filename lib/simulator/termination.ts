@@ -30,30 +30,36 @@ const evictionSeconds = 5;
 const shortestDrain = seconds(5);
 
 /** Deletes what is older than its expireAfter: no budget, no window, no do-not-disrupt is asked. */
-export const expiration: Model = (world) => {
-  const moments = world.store.all<ClaimObject>('NodeClaim').map((claim) => {
-    const expireAfter = readDuration(claim.spec.expireAfter);
-    if (isDeleting(claim) || expireAfter === undefined) return undefined;
-    const deadline = add(createdAt(claim), expireAfter);
-    if (deadline > world.now) return deadline;
-    world.forcefulExpirations.push({ nodeClaim: claim.metadata.name, nodePool: poolOf(claim), at: world.now });
-    world.store.terminate(claim);
-    return undefined;
-  });
-  return nextOf(world.now, moments);
+export const expiration: Model = {
+  reads: ['NodeClaim'],
+  run(world) {
+    const moments = world.store.all<ClaimObject>('NodeClaim').map((claim) => {
+      const expireAfter = readDuration(claim.spec.expireAfter);
+      if (isDeleting(claim) || expireAfter === undefined) return undefined;
+      const deadline = add(createdAt(claim), expireAfter);
+      if (deadline > world.now) return deadline;
+      world.forcefulExpirations.push({ nodeClaim: claim.metadata.name, nodePool: poolOf(claim), at: world.now });
+      world.store.terminate(claim);
+      return undefined;
+    });
+    return nextOf(world.now, moments);
+  },
 };
 
-export const termination: Model = (world) => {
-  // Deleting the Node ends in the same flow.
-  for (const claim of world.store.all<ClaimObject>('NodeClaim')) {
-    const node = nodeOf(world.store, claim);
-    if (node && isDeleting(node) && !isDeleting(claim)) world.store.terminate(claim);
-  }
-  const deleting = world.store.all<ClaimObject>('NodeClaim').filter(isDeleting);
-  return nextOf(
-    world.now,
-    deleting.map((claim) => endClaim(world, claim)),
-  );
+export const termination: Model = {
+  reads: ['NodeClaim', 'Node', 'Pod', 'PodDisruptionBudget', 'ReplicaSet', 'StatefulSet'],
+  run(world) {
+    // Deleting the Node ends in the same flow.
+    for (const claim of world.store.all<ClaimObject>('NodeClaim')) {
+      const node = nodeOf(world.store, claim);
+      if (node && isDeleting(node) && !isDeleting(claim)) world.store.terminate(claim);
+    }
+    const deleting = world.store.all<ClaimObject>('NodeClaim').filter(isDeleting);
+    return nextOf(
+      world.now,
+      deleting.map((claim) => endClaim(world, claim)),
+    );
+  },
 };
 
 function endClaim(world: WorldState, claim: ClaimObject): Instant | undefined {

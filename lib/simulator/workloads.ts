@@ -31,26 +31,29 @@ import type { Model, WorldState } from './world-state.ts';
 import { nextOf } from './world-state.ts';
 
 /** Keeps a ReplicaSet per Deployment and the wanted number of Pods per ReplicaSet. */
-export const replicaSets: Model = (world) => {
-  const { store } = world;
-  for (const deployment of store.all<WorkloadObject>('Deployment')) keepReplicaSet(world, deployment);
-  const pods = Map.groupBy(store.all<PodObject>('Pod'), (pod) => controllerOf(pod)?.uid);
-  const owners = new Set<string>();
-  for (const set of store.all<WorkloadObject>('ReplicaSet')) {
-    owners.add(set.metadata.uid);
-    const own = (pods.get(set.metadata.uid) ?? []).filter((pod) => !isDeleting(pod) && !isTerminal(pod));
-    const wanted = set.spec.replicas ?? 1;
-    for (let missing = wanted - own.length; missing > 0; missing -= 1) createPod(world, set, set.spec.template);
-    for (const surplus of own.slice(wanted)) store.terminate(surplus);
-    store.update(set, {
-      status: { replicas: wanted, readyReplicas: own.filter((pod) => isTrue(pod, 'Ready')).length },
-    });
-  }
-  for (const pod of store.all<PodObject>('Pod')) {
-    const owner = controllerOf(pod);
-    if (owner?.kind === 'ReplicaSet' && !owners.has(owner.uid)) store.terminate(pod);
-  }
-  return undefined;
+export const replicaSets: Model = {
+  reads: ['Deployment', 'ReplicaSet', 'Pod', 'Namespace', 'PriorityClass'],
+  run(world) {
+    const { store } = world;
+    for (const deployment of store.all<WorkloadObject>('Deployment')) keepReplicaSet(world, deployment);
+    const pods = Map.groupBy(store.all<PodObject>('Pod'), (pod) => controllerOf(pod)?.uid);
+    const owners = new Set<string>();
+    for (const set of store.all<WorkloadObject>('ReplicaSet')) {
+      owners.add(set.metadata.uid);
+      const own = (pods.get(set.metadata.uid) ?? []).filter((pod) => !isDeleting(pod) && !isTerminal(pod));
+      const wanted = set.spec.replicas ?? 1;
+      for (let missing = wanted - own.length; missing > 0; missing -= 1) createPod(world, set, set.spec.template);
+      for (const surplus of own.slice(wanted)) store.terminate(surplus);
+      store.update(set, {
+        status: { replicas: wanted, readyReplicas: own.filter((pod) => isTrue(pod, 'Ready')).length },
+      });
+    }
+    for (const pod of store.all<PodObject>('Pod')) {
+      const owner = controllerOf(pod);
+      if (owner?.kind === 'ReplicaSet' && !owners.has(owner.uid)) store.terminate(pod);
+    }
+    return undefined;
+  },
 };
 
 function keepReplicaSet({ store }: WorldState, deployment: WorkloadObject): void {
@@ -72,21 +75,24 @@ function keepReplicaSet({ store }: WorldState, deployment: WorkloadObject): void
 }
 
 /** One Pod of each DaemonSet on every node that it fits by labels and taints; bound by name, past every scheduler. */
-export const daemonSets: Model = (world) => {
-  const { store } = world;
-  for (const set of store.all<WorkloadObject>('DaemonSet')) {
-    for (const node of store.all<NodeObject>('Node')) {
-      const present = store
-        .podsOn(node.metadata.name)
-        .some((pod) => controllerOf(pod)?.uid === set.metadata.uid && !isTerminal(pod));
-      if (present || isDeleting(node) || !belongs(set, node)) continue;
-      createPod(world, set, {
-        ...set.spec.template,
-        spec: { ...set.spec.template.spec, nodeName: node.metadata.name },
-      });
+export const daemonSets: Model = {
+  reads: ['DaemonSet', 'Node', 'Pod', 'Namespace', 'PriorityClass'],
+  run(world) {
+    const { store } = world;
+    for (const set of store.all<WorkloadObject>('DaemonSet')) {
+      for (const node of store.all<NodeObject>('Node')) {
+        const present = store
+          .podsOn(node.metadata.name)
+          .some((pod) => controllerOf(pod)?.uid === set.metadata.uid && !isTerminal(pod));
+        if (present || isDeleting(node) || !belongs(set, node)) continue;
+        createPod(world, set, {
+          ...set.spec.template,
+          spec: { ...set.spec.template.spec, nodeName: node.metadata.name },
+        });
+      }
     }
-  }
-  return undefined;
+    return undefined;
+  },
 };
 
 function belongs(set: WorkloadObject, node: NodeObject): boolean {
@@ -120,20 +126,23 @@ function createPod({ store, random }: WorldState, owner: WorkloadObject, templat
 }
 
 /** Starts Pods on Ready nodes and takes away those that have stopped, or whose node is gone. */
-export const kubelets: Model = (world) => {
-  const { store, now } = world;
-  const moments = store.all<PodObject>('Pod').map((pod) => {
-    if (pod.spec.nodeName === undefined) return undefined;
-    const node = store.get('Node', pod.spec.nodeName) as NodeObject | undefined;
-    if (!node) {
-      store.remove(pod);
-      return undefined;
-    }
-    // A kubelet that does not report neither starts nor stops anything.
-    if (!isTrue(node, 'Ready')) return undefined;
-    return isDeleting(pod) ? stopPod(world, pod) : runPod(world, pod);
-  });
-  return nextOf(now, moments);
+export const kubelets: Model = {
+  reads: ['Pod', 'Node'],
+  run(world) {
+    const { store, now } = world;
+    const moments = store.all<PodObject>('Pod').map((pod) => {
+      if (pod.spec.nodeName === undefined) return undefined;
+      const node = store.get('Node', pod.spec.nodeName) as NodeObject | undefined;
+      if (!node) {
+        store.remove(pod);
+        return undefined;
+      }
+      // A kubelet that does not report neither starts nor stops anything.
+      if (!isTrue(node, 'Ready')) return undefined;
+      return isDeleting(pod) ? stopPod(world, pod) : runPod(world, pod);
+    });
+    return nextOf(now, moments);
+  },
 };
 
 function stopPod({ store, now, delays }: WorldState, pod: PodObject): Instant | undefined {
@@ -187,12 +196,15 @@ const cordonTaint: RawTaint = { key: 'node.kubernetes.io/unschedulable', effect:
 const notReadyTaint: RawTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
 /** The node-lifecycle controller: turns the cordon and a missing readiness into the taints that Karpenter looks at. */
-export const nodeTaints: Model = ({ store }) => {
-  for (const node of store.all<NodeObject>('Node')) {
-    const others = (node.spec.taints ?? []).filter(({ key }) => key !== cordonTaint.key && key !== notReadyTaint.key);
-    const cordon = node.spec.unschedulable ? [cordonTaint] : [];
-    const notReady = isTrue(node, 'Ready') ? [] : [notReadyTaint];
-    store.update(node, { spec: { taints: [...others, ...cordon, ...notReady] } });
-  }
-  return undefined;
+export const nodeTaints: Model = {
+  reads: ['Node'],
+  run({ store }) {
+    for (const node of store.all<NodeObject>('Node')) {
+      const others = (node.spec.taints ?? []).filter(({ key }) => key !== cordonTaint.key && key !== notReadyTaint.key);
+      const cordon = node.spec.unschedulable ? [cordonTaint] : [];
+      const notReady = isTrue(node, 'Ready') ? [] : [notReadyTaint];
+      store.update(node, { spec: { taints: [...others, ...cordon, ...notReady] } });
+    }
+    return undefined;
+  },
 };

@@ -1,12 +1,14 @@
 /**
  * What the models share: the clock, the objects, and the few facts about the world that are not in any object.
  *
- * A model is run again and again until nothing changes. It acts on what is due, and says when it wants to be asked next
- * if nothing happens before. What it knows is in the store, so that order and number of runs do not matter.
+ * A model is run when something it reads has changed, or when the moment that it named has come; it acts on what is
+ * due. What it knows is in the store, so that order and number of runs do not matter.
  */
 import type { Instant } from '../domain/time.ts';
 import { instant, second } from '../domain/time.ts';
-import type { InstanceType, Offering } from './instance-types.ts';
+import type { Cloud } from './cloud.ts';
+import type { InstanceType } from './instance-types.ts';
+import type { KindName } from './kinds.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Random, SecondsRange } from './random.ts';
 
@@ -34,9 +36,6 @@ export const usualDelays: Delays = {
   instanceStop: { min: 5, max: 15 },
 };
 
-/** How the cloud answers a launch; `neverRegisters` leaves an instance whose Node does not appear. */
-export type LaunchOutcome = 'registers' | 'insufficientCapacity' | 'neverRegisters';
-
 /** A NodeClaim that Karpenter deleted because its time had come, outside any window and without a replacement. */
 export interface ForcefulExpiration {
   readonly nodeClaim: string;
@@ -50,15 +49,21 @@ export interface WorldState {
   readonly random: Random;
   readonly delays: Delays;
   readonly instanceTypes: readonly InstanceType[];
-  /** Asked for every launch. */
-  readonly launchOutcome: (offering: Offering, nodeClaim: string) => LaunchOutcome;
+  readonly cloud: Cloud;
   readonly forcefulExpirations: ForcefulExpiration[];
   /** Nodes and claims that Karpenter has planned pending Pods onto, and until when that protects them. */
   readonly nominations: Map<string, Instant>;
 }
 
-/** @returns when the model wants to run again, undefined when only a change can give it work */
-export type Model = (world: WorldState) => Instant | undefined;
+/** Facts that models read beside the objects. */
+export type Source = KindName | 'cloud';
+
+export interface Model {
+  /** Whatever it looks at: a change anywhere else cannot give it work. */
+  readonly reads: readonly Source[];
+  /** @returns when it has to run again, undefined when only a change can give it work */
+  run(world: WorldState): Instant | undefined;
+}
 
 /** The earliest of the instants that are still ahead. */
 export function nextOf(now: Instant, moments: Iterable<Instant | undefined>): Instant | undefined {

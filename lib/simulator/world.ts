@@ -6,8 +6,9 @@
  */
 import { assert } from '../domain/assert.ts';
 import type { Instant } from '../domain/time.ts';
+import { Cloud } from './cloud.ts';
 import { disruptionController } from './disruption-budgets.ts';
-import type { InstanceType, Offering } from './instance-types.ts';
+import type { InstanceType } from './instance-types.ts';
 import { instanceTypes } from './instance-types.ts';
 import { createKarpenter } from './karpenter.ts';
 import type { PodObject } from './kube-object.ts';
@@ -19,7 +20,7 @@ import { Random } from './random.ts';
 import { scheduler } from './scheduler.ts';
 import { statefulSets } from './stateful-sets.ts';
 import { daemonSets, kubelets, nodeTaints, replicaSets } from './workloads.ts';
-import type { Delays, ForcefulExpiration, LaunchOutcome, Model, WorldState } from './world-state.ts';
+import type { Delays, ForcefulExpiration, Model, WorldState } from './world-state.ts';
 import { nextOf, usualDelays } from './world-state.ts';
 
 export interface WorldOptions {
@@ -27,6 +28,13 @@ export interface WorldOptions {
   readonly seed?: number;
   readonly delays?: Partial<Delays>;
   readonly instanceTypes?: readonly InstanceType[];
+}
+
+/** A model, the versions of what it read when it last ran, and when it wants to run again. */
+interface Watch {
+  readonly model: Model;
+  seen: number;
+  due: Instant | undefined;
 }
 
 /** More rounds than any honest chain of reactions takes at one instant. */
@@ -39,14 +47,11 @@ export class World implements WorldState {
   readonly instanceTypes: readonly InstanceType[];
   readonly forcefulExpirations: ForcefulExpiration[] = [];
   readonly nominations = new Map<string, Instant>();
-  /** Set to make launches fail or hang. */
-  launchOutcome: (offering: Offering, nodeClaim: string) => LaunchOutcome = () => 'registers';
+  readonly cloud = new Cloud();
 
   #now: Instant;
-  readonly #models: readonly Model[];
+  readonly #models: readonly Watch[];
   readonly #podsMoved = new Map<string, Instant>();
-  /** The store's version after the last complete round, and when a model is due if nothing changes. */
-  #settled: { readonly version: number; readonly next: Instant | undefined } | undefined;
 
   constructor(options: WorldOptions) {
     this.#now = options.startsAt;
@@ -54,7 +59,7 @@ export class World implements WorldState {
     this.store = new ObjectStore(() => this.#now, this.random);
     this.delays = { ...usualDelays, ...options.delays };
     this.instanceTypes = options.instanceTypes ?? instanceTypes;
-    this.#models = [
+    const models = [
       nodeTaints,
       replicaSets,
       statefulSets,
@@ -64,11 +69,21 @@ export class World implements WorldState {
       ...createKarpenter(this.#podsMoved),
       disruptionController,
     ];
+    this.#models = models.map((model) => ({ model, seen: -1, due: undefined }));
     this.store.onChange((event) => this.#notePodMove(event));
   }
 
   get now(): Instant {
     return this.#now;
+  }
+
+  /** Set to make launches fail or hang. */
+  get launchOutcome(): Cloud['launchAnswer'] {
+    return this.cloud.launchAnswer;
+  }
+
+  set launchOutcome(answer: Cloud['launchAnswer']) {
+    this.cloud.launchAnswer = answer;
   }
 
   /** Lets time pass up to `to`, everything that falls due on the way included. Going back is a bug. */
@@ -78,22 +93,37 @@ export class World implements WorldState {
       const next = this.#settle();
       if (next === undefined || next > to) break;
       this.#now = next;
-      this.#settled = undefined;
     }
     this.#now = to;
   }
 
-  /** Runs the models until none of them changes anything. @returns when the next of them is due */
+  /** Runs the models that have work until none is left that has. @returns when the next of them is due */
   #settle(): Instant | undefined {
-    if (this.#settled?.version === this.store.version) return this.#settled.next;
     for (let round = 0; round < mostRounds; round += 1) {
-      const before = this.store.version;
-      const moments = this.#models.map((model) => model(this));
-      if (this.store.version !== before) continue;
-      this.#settled = { version: before, next: nextOf(this.#now, moments) };
-      return this.#settled.next;
+      const working = this.#models.filter((watch) => this.#runIfNeeded(watch));
+      if (working.length === 0)
+        return nextOf(
+          this.#now,
+          this.#models.map(({ due }) => due),
+        );
     }
     assert(false, 'the models of the world never come to rest');
+  }
+
+  #runIfNeeded(watch: Watch): boolean {
+    const seen = this.#versionOf(watch.model);
+    if (watch.seen === seen && !(watch.due !== undefined && watch.due <= this.#now)) return false;
+    // Noted before the run: what the model itself changes is a reason to run it again.
+    watch.seen = seen;
+    watch.due = nextOf(this.#now, [watch.model.run(this)]);
+    return true;
+  }
+
+  /** Versions only grow, so that equal sums mean that nothing changed. */
+  #versionOf({ reads }: Model): number {
+    let sum = 0;
+    for (const source of reads) sum += source === 'cloud' ? this.cloud.version : this.store.versionOf(source);
+    return sum;
   }
 
   #notePodMove(event: StoreEvent): void {
