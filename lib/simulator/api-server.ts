@@ -10,8 +10,16 @@ import type { AddressInfo } from 'node:net';
 import type { Instant } from '../domain/time.ts';
 import type { ApiAnswer, ApiRequest } from './api-routes.ts';
 import { answer, routeOf, statusAnswer, verbOf } from './api-routes.ts';
-import { conflict, expired, internalError, noSuchResource, tooManyRequests, unauthorized } from './api-status.ts';
-import type { Fault, FaultPlan } from './faults.ts';
+import {
+  conflict,
+  expired,
+  internalError,
+  mayNot,
+  noSuchResource,
+  tooManyRequests,
+  unauthorized,
+} from './api-status.ts';
+import type { CallKind, Fault, FaultPlan } from './faults.ts';
 import { noFaults } from './faults.ts';
 import { httpDate } from './http-date.ts';
 import type { KindName } from './kinds.ts';
@@ -26,8 +34,10 @@ export interface ApiServerOptions {
   readonly certificate: string;
   /** PEM. */
   readonly privateKey: string;
-  /** Every request but the health checks has to bear it. */
+  /** Every request but the health checks has to bear it, or one that is accepted besides. */
   readonly token: string;
+  /** Whether a bearer token that is not ours is good. */
+  readonly accepts?: (token: string) => boolean;
   readonly faults?: FaultPlan;
   /** Kinds that are not served, as on a cluster that lacks a CRD. */
   readonly absent?: readonly KindName[];
@@ -112,7 +122,7 @@ export class ApiServer {
       body,
     };
     const open = api.path.length === 1 && publicPaths.includes(api.path[0] ?? '');
-    const allowed = open || request.headers.authorization === `Bearer ${this.#options.token}`;
+    const allowed = open || this.#admits(request.headers.authorization);
     const result = allowed ? this.#answer(api) : statusAnswer(unauthorized());
     if (result === undefined) {
       request.socket.destroy();
@@ -129,6 +139,12 @@ export class ApiServer {
     response.end(text);
   }
 
+  #admits(authorization = ''): boolean {
+    const { token, accepts = () => false } = this.#options;
+    const borne = /^Bearer (.+)$/.exec(authorization)?.[1];
+    return borne !== undefined && (borne === token || accepts(borne));
+  }
+
   /** @returns undefined when the client is not to hear anything */
   #answer(request: ApiRequest): ApiAnswer | undefined {
     const { store, absent = [] } = this.#options;
@@ -142,14 +158,21 @@ export class ApiServer {
       return answer(store, request);
     }
     if (fault === 'lostResponse') answer(store, request);
-    return faulty(fault, route?.kind.kind ?? 'Pod', route?.name ?? '');
+    return faulty(fault, route?.kind.kind ?? 'Pod', route?.name ?? '', verb ?? 'get');
   }
 }
 
-function faulty(fault: Exclude<Fault, 'tornList'>, kind: KindName, name: string): ApiAnswer | undefined {
+function faulty(
+  fault: Exclude<Fault, 'tornList'>,
+  kind: KindName,
+  name: string,
+  verb: CallKind,
+): ApiAnswer | undefined {
   switch (fault) {
     case 'conflict':
       return statusAnswer(conflict(kindOf(kind), name, 'the object has been modified; please try again'));
+    case 'forbidden':
+      return statusAnswer(mayNot(kindOf(kind), name, verb));
     case 'throttled':
       return statusAnswer(tooManyRequests(1));
     case 'serverError':

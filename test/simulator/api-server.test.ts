@@ -86,6 +86,19 @@ test.each([
   });
 });
 
+test('a token that is not its own is good when it is accepted (D9-01)', async () => {
+  const accepting = { token, accepts: (borne: string) => borne === 'signed by another' };
+  const other = new ApiServer({ store: world.store, now: () => world.now, ...keys, ...accepting });
+  base = await other.start();
+  const codeOf = async (authorization: string) =>
+    (await call('GET', '/api/v1/nodes', { headers: { authorization } })).code;
+  expect(await codeOf('Bearer signed by another')).toBe(200);
+  expect(await codeOf(`Bearer ${token}`)).toBe(200);
+  expect(await codeOf('Bearer signed by nobody')).toBe(401);
+  expect(await codeOf('signed by another')).toBe(401);
+  await other.stop();
+});
+
 test('health checks need no token', async () => {
   expect(await call('GET', '/readyz', { headers: { authorization: '' } })).toMatchObject({ code: 200, body: 'ok' });
 });

@@ -35,13 +35,15 @@ export interface EmbeddedClusterOptions {
   readonly port?: number;
   /** Kinds that it does not serve. */
   readonly absent?: readonly KindName[];
+  /** Which bearer tokens it takes besides its own. */
+  readonly accepts?: (token: string) => boolean;
 }
 
 const identity = { account: '000000000000', region: 'ap-northeast-1', name: 'demo' } as const;
 
 /** @throws EADDRINUSE when the port is taken */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
-  const { startsAt, seed = 1, fleet = demonstrationFleet, port = 0, absent = [] } = options;
+  const { startsAt, seed = 1, fleet = demonstrationFleet, port = 0, absent = [], accepts } = options;
   const { authority, certificate, key } = await makeServingCertificate(new Date());
   const token = randomBytes(24).toString('base64url');
   const settling = minutes(1);
@@ -53,6 +55,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
     privateKey: key,
     token,
     absent,
+    ...(accepts === undefined ? {} : { accepts }),
   });
   const url = await server.start(port);
   buildFleet(world, fleet);
