@@ -215,9 +215,19 @@ export const annotationOf = (object: KubeObject, key: string): string | undefine
 /** RFC 3339 in whole seconds, as the API server stamps its times. */
 export const stamp = (at: Instant): string => formatInstant(wholeSecond(at));
 
-/** A time that one of our own models wrote. */
+const readBefore = new Map<string, Instant | undefined>();
+/** Texts kept; when there are more, all are forgotten. */
+const mostKept = 10_000;
+
+/** A time that one of our own models wrote. The same texts are read again and again, so they are kept. */
 export function readStamp(text: string | undefined): Instant | undefined {
-  return text === undefined ? undefined : parseInstant(text);
+  if (text === undefined) return undefined;
+  const known = readBefore.get(text);
+  if (known !== undefined) return known;
+  if (readBefore.size >= mostKept) readBefore.clear();
+  const at = parseInstant(text);
+  readBefore.set(text, at);
+  return at;
 }
 
 export const createdAt = (object: KubeObject): Instant => readStamp(object.metadata.creationTimestamp) as Instant;

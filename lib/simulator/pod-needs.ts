@@ -21,7 +21,9 @@ import type {
   RawTerm,
   Strings,
 } from './kube-object.ts';
-import { controllerOf, objectMetaOf, readStamp } from './kube-object.ts';
+import { annotationOf, controllerOf, objectMetaOf, readStamp } from './kube-object.ts';
+
+const doNotDisruptKey = 'karpenter.sh/do-not-disrupt';
 
 export interface Preference {
   readonly weight: number;
@@ -138,4 +140,5 @@ export const isDaemon = (pod: PodObject): boolean => controllerOf(pod)?.kind ===
 export const isStateful = (pod: PodObject): boolean => controllerOf(pod)?.kind === 'StatefulSet';
 
 /** Whether Karpenter waits for this Pod instead of evicting it. */
-export const mayNotBeDisrupted = (pod: PodObject, at: Instant): boolean => hasActiveDoNotDisrupt(viewOf(pod), at);
+export const mayNotBeDisrupted = (pod: PodObject, at: Instant): boolean =>
+  annotationOf(pod, doNotDisruptKey) !== undefined && hasActiveDoNotDisrupt(viewOf(pod), at);

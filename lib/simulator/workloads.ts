@@ -195,11 +195,18 @@ function runPod(world: WorldState, pod: PodObject): Instant | undefined {
 const cordonTaint: RawTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const notReadyTaint: RawTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
+/** Whether the two taints say what cordon and readiness say. */
+function hasTaintsOf(node: NodeObject): boolean {
+  const bears = (taint: RawTaint): boolean => (node.spec.taints ?? []).some(({ key }) => key === taint.key);
+  return bears(cordonTaint) === (node.spec.unschedulable ?? false) && bears(notReadyTaint) !== isTrue(node, 'Ready');
+}
+
 /** The node-lifecycle controller: turns the cordon and a missing readiness into the taints that Karpenter looks at. */
 export const nodeTaints: Model = {
   reads: ['Node'],
   run({ store }) {
     for (const node of store.all<NodeObject>('Node')) {
+      if (hasTaintsOf(node)) continue;
       const others = (node.spec.taints ?? []).filter(({ key }) => key !== cordonTaint.key && key !== notReadyTaint.key);
       const cordon = node.spec.unschedulable ? [cordonTaint] : [];
       const notReady = isTrue(node, 'Ready') ? [] : [notReadyTaint];
