@@ -100,7 +100,7 @@ describe('the processes of a control plane', () => {
     const started = startedIn(folder);
     expect(started.map(isRunning)).toEqual([true]);
     child.kill('SIGKILL');
-    await eventually('the guard to end it', 10_000, async () => (started.some(isRunning) ? undefined : true));
+    await eventually('the guard to end it', 15_000, async () => (started.some(isRunning) ? undefined : true));
   });
 
   test('are told from others that got their number (D15-01)', () => {

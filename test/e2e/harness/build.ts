@@ -156,6 +156,9 @@ function go(module: GoModule, args: readonly string[], what: string): Promise<st
       env: { ...process.env, GOWORK: 'off' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // A compiler that nobody waits for any more would go on for minutes.
+    const end = (): void => void child.kill();
+    process.once('exit', end);
     const printed = { out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => {
       printed.out += chunk.toString();
@@ -165,6 +168,7 @@ function go(module: GoModule, args: readonly string[], what: string): Promise<st
     });
     child.on('error', reject);
     child.on('close', (code) => {
+      process.off('exit', end);
       if (code === 0) return resolve(printed.out);
       const log = join(cacheFolder(), `${module.name}-build.log`);
       writeFileSync(log, `cd ${cwd} && go ${args.join(' ')}\n${printed.err}`);

@@ -4,7 +4,7 @@
  * Nodes and Pods are made up by kwok; everything that decides about them is the real program. Without Karpenter only
  * etcd and the API server run, with every definition installed: objects then stay as they were made.
  */
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,11 +97,14 @@ export class ControlPlane {
     this.api.close();
   }
 
-  /** Stops every process that is still running, and removes the folder unless its logs are wanted. */
+  /** Stops every process that is still running, and removes what it kept; on request all but the logs. */
   async stop({ keepLogs = false } = {}): Promise<void> {
     await this.#processes.stopAll();
     this.letGo();
-    if (!keepLogs) rmSync(this.folder, { recursive: true, force: true });
+    for (const name of readdirSync(this.folder)) {
+      if (!keepLogs || name !== 'logs') rmSync(join(this.folder, name), { recursive: true, force: true });
+    }
+    if (!keepLogs) rmdirSync(this.folder);
   }
 }
 
