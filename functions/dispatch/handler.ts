@@ -35,8 +35,6 @@ export interface DispatchDependencies {
   readonly queues: ReadonlyMap<string, TickQueue>;
   readonly log: Log;
   readonly metrics?: TickMetrics;
-  /** Keeps what happens to the fleet; without one it is only logged. */
-  readonly table?: AuditTable;
   /** Takes requests for manual runs; without one they are not taken. */
   readonly desk?: RunDesk;
   /** Milliseconds since the epoch by our own clock, against which a schedule grows stale. */
@@ -49,7 +47,7 @@ export function createHandler(dependencies: DispatchDependencies) {
   return async (event: unknown): Promise<DispatchAnswer> => {
     const reading: RunReading | undefined = desk && readManualRun(event, ourClock(now()));
     if (desk && reading) {
-      const survey = (): Promise<FleetSurvey> => surveyOf(dependencies);
+      const survey = (): Promise<FleetSurvey> => dependencies.fleet.survey(ourClock(now()));
       return await takeRun(
         { ...dependencies, desk, survey, send: (messages) => send(dependencies, messages) },
         reading,
@@ -64,7 +62,7 @@ export function createHandler(dependencies: DispatchDependencies) {
 }
 
 async function tickAll(dependencies: DispatchDependencies, event: unknown): Promise<DispatchAnswer> {
-  const { log, metrics, now = Date.now } = dependencies;
+  const { fleet, log, metrics, now = Date.now } = dependencies;
   const { scheduledAt, replaced } = readSchedule(event, now());
   if (replaced !== undefined) {
     log.warn('The scheduled time cannot be read; the current minute is taken', { found: replaced });
@@ -74,7 +72,7 @@ async function tickAll(dependencies: DispatchDependencies, event: unknown): Prom
     metrics?.stale();
     return { outcome: 'Stale', sent: 0, failed: 0 };
   }
-  const { targets, health } = await surveyOf(dependencies);
+  const { targets, health } = await fleet.survey(ourClock(now()));
   const failed = await send(
     dependencies,
     targets.map((cluster) => ({ cluster, scheduledAt })),
@@ -82,16 +80,6 @@ async function tickAll(dependencies: DispatchDependencies, event: unknown): Prom
   if (failed > 0) log.error('Ticks could not be sent', { failed, of: targets.length });
   metrics?.dispatched(targets.length - failed, health);
   return { outcome: 'Sent', sent: targets.length - failed, failed };
-}
-
-/** The fleet of this minute; what has become of it is kept. */
-async function surveyOf({ fleet, log, table, now = Date.now }: DispatchDependencies): Promise<FleetSurvey> {
-  const survey = await fleet.survey(ourClock(now()));
-  for (const note of survey.notes) {
-    const { outcome, ...failure } = (await table?.putNote(note)) ?? { outcome: 'new' };
-    if (outcome === 'failed') log.error('An audit row could not be put', { ...note, ...failure });
-  }
-  return survey;
 }
 
 /** Each to the queue of its network. @returns how many were not taken @design D1-07 */
@@ -120,11 +108,13 @@ function fromEnvironment(environment: DispatchEnvironment): DispatchDependencies
   const client = dynamoDbClient();
   const asked = { roles: new AccountRoles(), work: 'dispatch' };
   const table = new AuditTable({ tableName, client, ...(retentionDays === undefined ? {} : { retentionDays }) });
+  const metrics = new TickMetrics();
   const refused = (error: unknown): void => log.warn('A batch of ticks was not taken', { detail: String(error) });
   return {
     fleet: new RegisteredFleet({
       config: reading.fleet,
       registry: new ClusterRegistry({ client, tableName }),
+      table,
       source: new EksClusters(asked),
       tags: new TagDiscovery(asked),
       log,
@@ -136,9 +126,8 @@ function fromEnvironment(environment: DispatchEnvironment): DispatchDependencies
       ]),
     ),
     log,
-    metrics: new TickMetrics(),
-    table,
-    desk: new RunDesk({ table, log, events: busName === undefined ? undefined : new DomainEvents(busName) }),
+    metrics,
+    desk: new RunDesk({ table, log, metrics, events: busName === undefined ? undefined : new DomainEvents(busName) }),
   };
 }
 

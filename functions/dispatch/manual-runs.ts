@@ -3,7 +3,13 @@
  */
 import { type ClusterTarget, clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
 import type { FleetSurvey } from '../../lib/adapters/aws/fleet.ts';
-import { expiredAnswer, isExpired, malformedAnswer, type RunReading } from '../../lib/adapters/aws/manual-run.ts';
+import {
+  expiredAnswer,
+  isExpired,
+  malformedAnswer,
+  type RunAnswer,
+  type RunReading,
+} from '../../lib/adapters/aws/manual-run.ts';
 import type { TickMetrics } from '../../lib/adapters/aws/metrics.ts';
 import type { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import { ourClock } from '../../lib/adapters/aws/schedule-event.ts';
@@ -23,25 +29,22 @@ interface RunIntake {
 export async function takeRun(intake: RunIntake, reading: RunReading): Promise<DispatchAnswer> {
   const { desk, survey, now = Date.now } = intake;
   const { run } = reading;
-  const none = { sent: 0, failed: 0 } as const;
+  const answered = async (outcome: 'Refused' | 'Expired', answer: RunAnswer): Promise<DispatchAnswer> => {
+    if (await desk.answer(run, answer)) intake.metrics?.run(outcome);
+    return { outcome, sent: 0, failed: 0 };
+  };
   await desk.requested(run);
   if (reading.kind === 'malformed') {
-    await desk.answer(run, malformedAnswer(reading.problems));
-    intake.metrics?.run('Refused');
-    return { outcome: 'Refused', ...none };
+    return await answered('Refused', malformedAnswer(reading.problems));
   }
   if (isExpired(reading.run, ourClock(now()))) {
-    await desk.answer(run, expiredAnswer(reading.run));
-    intake.metrics?.run('Expired');
-    return { outcome: 'Expired', ...none };
+    return await answered('Expired', expiredAnswer(reading.run));
   }
   const { targets } = await survey();
   const cluster: ClusterTarget | undefined = targets.find((target) => clusterKey(target) === run.cluster);
   if (cluster === undefined) {
     const message = `cluster ${run.cluster} is not among the ${targets.length} that are ticked: list it, give it the tag, or wait until it is active`;
-    await desk.answer(run, { outcome: 'Refused', reason: 'UnknownCluster', message });
-    intake.metrics?.run('Refused');
-    return { outcome: 'Refused', ...none };
+    return await answered('Refused', { outcome: 'Refused', reason: 'UnknownCluster', message });
   }
   const failed = await intake.send([{ cluster, scheduledAt: run.requestedAt, run: reading.run }]);
   if (failed > 0) throw new Error(`the queue did not take the manual run ${run.id}`);

@@ -17,6 +17,7 @@ import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import { isStale } from '../../lib/adapters/aws/schedule-event.ts';
 import { readTickMessage } from '../../lib/adapters/aws/tick-queue.ts';
+import { ToldFindings } from '../../lib/adapters/aws/told-findings.ts';
 import { connectToEndpoint } from '../../lib/adapters/kubernetes/connection.ts';
 import { EksTokens } from '../../lib/adapters/kubernetes/eks-credentials.ts';
 import type { TickRecord } from '../../lib/controller/ports.ts';
@@ -74,6 +75,8 @@ function fromEnvironment(environment: ReconcileEnvironment): ReconcileDependenci
   const roles = new AccountRoles();
   const table = new AuditTable({ tableName, client, ...(retentionDays === undefined ? {} : { retentionDays }) });
   const events = busName === undefined ? undefined : new DomainEvents(busName);
+  const registry = new ClusterRegistry({ client, tableName });
+  const metrics = new TickMetrics(metricDetail);
   return {
     connect: keepConnections((cluster) => {
       const { name, region, roleArn, externalId } = cluster;
@@ -83,12 +86,12 @@ function fromEnvironment(environment: ReconcileEnvironment): ReconcileDependenci
     }),
     table,
     log,
-    metrics: new TickMetrics(metricDetail),
+    metrics,
     ...(events === undefined ? {} : { events }),
     source: new EksClusters({ roles, work: 'reconcile' }),
-    registry: new ClusterRegistry({ client, tableName }),
-    notes: new NoteKeeper({ table, log }),
-    desk: new RunDesk({ table, log, events }),
+    registry,
+    notes: new NoteKeeper({ table, registry, told: new ToldFindings({ client, tableName }), log }),
+    desk: new RunDesk({ table, log, events, metrics }),
     placeholder,
   };
 }

@@ -8,6 +8,7 @@ import { ourClock } from '../../lib/adapters/aws/schedule-event.ts';
 import { UnusableConnection } from '../../lib/adapters/kubernetes/connection.ts';
 import { lookForPlan } from '../../lib/controller/look-for-plan.ts';
 import { ObservationFailed, type PoolRecord, type TickRecord } from '../../lib/controller/ports.ts';
+import type { RotateRequest } from '../../lib/domain/cluster/snapshot.ts';
 import { outlookOf } from '../../lib/engine/outlook.ts';
 import { poolDocument } from '../../lib/engine/plan-document.ts';
 import { budgetOf, makeTick, openCluster, type ReconcileDependencies, type Remaining } from './tick.ts';
@@ -30,19 +31,19 @@ export async function answerRun(
           run,
           await makeTick(dependencies, target, { ...requestOf(run), scheduledAt: run.requestedAt }, context),
         );
-  await desk.answer(run, answer);
-  metrics?.run(answer.outcome);
+  if (await desk.answer(run, answer)) metrics?.run(answer.outcome);
   return answer;
 }
 
 /** The record of a start has room for some words, not for a letter. */
 const longestReason = 200;
 
-function requestOf({ action, nodeClaim, nodePool, ignoreWindow = false, id, requestedBy, reason }: ManualRun) {
+function requestOf(run: ManualRun): { request?: RotateRequest } {
+  const { action, nodeClaim, nodePool, ignoreWindow = false, id, requestedBy, reason, requestedAt } = run;
   if (action !== 'rotate' || nodeClaim === undefined) return {};
   const words = `manual run ${id}, asked for by ${requestedBy} (as claimed): ${reason}`.slice(0, longestReason);
   return {
-    request: { nodeClaim, ...(nodePool === undefined ? {} : { nodePool }), ignoreWindow, reason: words },
+    request: { nodeClaim, ...(nodePool === undefined ? {} : { nodePool }), ignoreWindow, reason: words, requestedAt },
   };
 }
 

@@ -11,7 +11,7 @@ import { TickRecorder } from '../../lib/adapters/aws/recorder.ts';
 import type { ClusterRegistry, TickResult } from '../../lib/adapters/aws/registry-table.ts';
 import type { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
-import { findingNotes, nothingLeft, streakNotes } from '../../lib/adapters/aws/tick-notes.ts';
+import { nothingLeft } from '../../lib/adapters/aws/tick-notes.ts';
 import { clockSkew } from '../../lib/adapters/kubernetes/clock-skew.ts';
 import { type Connection, UnusableConnection } from '../../lib/adapters/kubernetes/connection.ts';
 import { KubernetesCluster } from '../../lib/adapters/kubernetes/kubernetes-cluster.ts';
@@ -29,9 +29,9 @@ export interface ReconcileDependencies {
   readonly events?: DomainEvents;
   /** Asked when a cluster's certificate is not the one that is known. */
   readonly source?: Pick<ClusterSource, 'describe'>;
-  /** Remembers how the ticks of a cluster go. */
-  readonly registry?: ClusterRegistry;
-  /** Keeps findings, policies and streaks of failures. */
+  /** Told of a certificate that changed. */
+  readonly registry?: Pick<ClusterRegistry, 'moved'>;
+  /** Keeps how ticks go, findings, policies and streaks of failures. */
   readonly notes?: NoteKeeper;
   /** Answers manual runs. */
   readonly desk?: RunDesk;
@@ -77,7 +77,7 @@ export async function makeTick(
   tick: Pick<Tick, 'request'> & { readonly scheduledAt: TickResult['at'] },
   context: Remaining,
 ): Promise<TickRecord> {
-  const { table, log, metrics, events } = dependencies;
+  const { table, log, metrics, events, notes } = dependencies;
   const key = clusterKey(target);
   const recorder = new TickRecorder({
     cluster: key,
@@ -92,7 +92,11 @@ export async function makeTick(
     if (moved !== undefined) record = await attempt(dependencies, moved, tick, recorder, context);
   }
   await recorder.record(record);
-  await remember(dependencies, target, record, tick.scheduledAt);
+  await notes?.tickEnded(key, record, {
+    at: tick.scheduledAt,
+    outcome: record.outcome,
+    clean: target.retired === true && nothingLeft(record),
+  });
   return record;
 }
 
@@ -143,26 +147,4 @@ async function askAgain(
     log.warn('EKS could not be asked for the certificate of a cluster', { cluster: key, detail: String(error) });
     return undefined;
   }
-}
-
-/** Nothing here may disturb a tick. @design D10-02, D11-07 */
-async function remember(
-  { registry, notes, metrics, log }: ReconcileDependencies,
-  target: ClusterTarget,
-  record: TickRecord,
-  at: TickResult['at'],
-): Promise<void> {
-  const key = clusterKey(target);
-  const { outcome, detail, observedAt, policies = [] } = record;
-  const result = { at, outcome, clean: target.retired === true && nothingLeft(record) };
-  const told = [...findingNotes(key, record)];
-  if (observedAt !== undefined) told.push(...(notes?.newPolicies(key, policies, observedAt) ?? []));
-  try {
-    const before = await registry?.tickEnded(key, result);
-    if (before !== undefined) told.push(...streakNotes(key, before, result, detail));
-  } catch (error) {
-    log.warn('The outcome of a tick could not be kept in the registry', { cluster: key, detail: String(error) });
-  }
-  const lost = (await notes?.keep(told)) ?? 0;
-  if (lost > 0) metrics?.lost(lost);
 }

@@ -10,7 +10,7 @@ import type { Inspected, LightSnapshot, Sought } from '../domain/cluster/snapsho
 import type { PolicyReading } from '../domain/policy/rotation-policy.ts';
 import type { UnrecordedStep } from '../domain/rotation/unrecorded.ts';
 import type { Duration, Instant } from '../domain/time.ts';
-import type { Action, Decision, Need } from '../engine/decision.ts';
+import type { Action, Decision, Need, StandingFinding } from '../engine/decision.ts';
 import type { RequestAnswer } from '../engine/request.ts';
 
 /** @design D5-05 */
@@ -83,6 +83,8 @@ export interface TickRecord {
   readonly unreadable: readonly string[];
   /** As they were read; absent when the cluster could not be looked at. */
   readonly policies?: readonly PolicyReading[];
+  /** What the `warnings` annotations said before this tick wrote any; absent when the cluster could not be looked at. */
+  readonly standing?: readonly StandingFinding[];
   /** What became of the request that the tick was made for. @design D12-02 */
   readonly answer?: RequestAnswer;
 }

@@ -21,6 +21,7 @@ import { viewOf } from '../engine/pool-view.ts';
 import { afterRefusal } from '../engine/refusal.ts';
 import { answerRequest } from '../engine/request.ts';
 import { mergeInspected, survey } from '../engine/survey.ts';
+import { standingFindings } from '../engine/warnings.ts';
 import { nothingNeeded } from '../engine/writes.ts';
 import type { ActionResult, Budget, Cluster, PoolRecord, Recorder, TickRecord } from './ports.ts';
 import { ObservationFailed } from './ports.ts';
@@ -67,6 +68,7 @@ export async function runTick(tick: Tick): Promise<TickRecord> {
     ),
     unreadable: outcomes.flatMap((outcome) => outcome.unreadable),
     policies: snapshot.policies,
+    standing: standingFindings(snapshot),
     ...(tick.request === undefined
       ? {}
       : {

@@ -96,6 +96,13 @@ export interface FindingChange {
   readonly message?: string;
 }
 
+/** A code that holds for a pool or a claim, as its `warnings` annotation says. @design D10-02 */
+export interface StandingFinding {
+  readonly nodePool: string;
+  readonly on: Pick<ObjectRef, 'kind' | 'name'>;
+  readonly code: string;
+}
+
 /** What a pool measures, for metrics. What depends on a policy is absent without one. @design D11-01 */
 export interface PoolGauges {
   readonly candidates: number;

@@ -7,7 +7,7 @@
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { LightSnapshot, RotateRequest } from '../domain/cluster/snapshot.ts';
 import { readRotation } from '../domain/rotation/rotation.ts';
-import type { Instant } from '../domain/time.ts';
+import { formatInstant, type Instant } from '../domain/time.ts';
 import type { Assessment } from './candidates.ts';
 import type { Decision } from './decision.ts';
 import type { GateVerdict } from './gates.ts';
@@ -82,6 +82,13 @@ export function answerRequest(
       : no('NotWritten', `the start could not be written: ${stopped ?? 'nothing was written'}`);
   }
   const rotation = readRotation(pool.meta);
+  // The tick that began it may have died before it could answer.
+  if ('startedAt' in rotation && rotation.claim === name && rotation.startedAt >= request.requestedAt) {
+    return {
+      outcome: 'started',
+      message: `the rotation of NodeClaim ${name} began at ${formatInstant(rotation.startedAt)}`,
+    };
+  }
   if (rotation.phase !== 'none') {
     return no('InProgress', `NodePool ${pool.meta.name} is rotating NodeClaim ${rotation.claim} (${rotation.phase})`);
   }

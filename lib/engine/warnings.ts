@@ -5,8 +5,9 @@
 import type { NodeClaim } from '../domain/cluster/node-claim.ts';
 import type { ObjectRef } from '../domain/cluster/object-ref.ts';
 import { annotation, refOf } from '../domain/cluster/object-ref.ts';
+import type { LightSnapshot } from '../domain/cluster/snapshot.ts';
 import { warningsKey } from '../domain/rotation/annotation-keys.ts';
-import type { Action, Decision, FindingChange, Notice } from './decision.ts';
+import type { Action, Decision, FindingChange, Notice, StandingFinding } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { event } from './writes.ts';
 
@@ -99,8 +100,28 @@ function claimActions(claim: NodeClaim, text: string | null, begun: readonly Not
   ];
 }
 
+/** What the `warnings` annotations of a cluster say, as they were seen. @design D10-02 */
+export const standingFindings = ({ nodePools, nodeClaims }: LightSnapshot): readonly StandingFinding[] => [
+  ...nodePools.flatMap(({ meta }) =>
+    codesOf(annotation(meta, warningsKey)).map((code) => ({
+      nodePool: meta.name,
+      on: { kind: 'NodePool' as const, name: meta.name },
+      code,
+    })),
+  ),
+  ...nodeClaims.flatMap(({ meta, nodePool }) =>
+    codesOf(annotation(meta, warningsKey)).map((code) => ({
+      nodePool,
+      on: { kind: 'NodeClaim' as const, name: meta.name },
+      code,
+    })),
+  ),
+];
+
+const codesOf = (text: string | undefined): readonly string[] => (text ?? '').split(',').filter((code) => code !== '');
+
 function changeOf(present: string | undefined, notices: readonly Notice[]): Change | undefined {
-  const before = new Set((present ?? '').split(',').filter((code) => code !== ''));
+  const before = new Set(codesOf(present));
   const now = [...new Set(notices.map((notice) => notice.code))].sort();
   const same = now.length === before.size && now.every((code) => before.has(code));
   if (same) return undefined;

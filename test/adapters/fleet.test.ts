@@ -2,10 +2,11 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AccountRoles, sessionName } from '../../lib/adapters/aws/account-roles.ts';
-import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
+import type { AuditNote } from '../../lib/adapters/aws/audit-note.ts';
+import { AuditTable, dynamoDbClient, type PutOutcome } from '../../lib/adapters/aws/audit-table.ts';
 import { type FleetConfig, readFleet } from '../../lib/adapters/aws/cluster-registry.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
-import { RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
+import { RegisteredFleet, type RegisteredFleetOptions } from '../../lib/adapters/aws/fleet.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { TagDiscovery } from '../../lib/adapters/aws/tag-discovery.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
@@ -23,7 +24,9 @@ let database: EmbeddedTable;
 let client: DynamoDBClient;
 let aws: AwsFake;
 let registry: ClusterRegistry;
+let table: AuditTable;
 let made = 0;
+let tableName = '';
 let lines: string[] = [];
 const say = (message: string): void => void lines.push(message);
 const log: Log = { info: say, warn: say, error: say };
@@ -41,8 +44,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   made += 1;
-  const tableName = `registry-${made}`;
-  await new AuditTable({ tableName, client }).create();
+  tableName = `registry-${made}`;
+  table = new AuditTable({ tableName, client, retentionDays: 0 });
+  await table.create();
   registry = new ClusterRegistry({ client, tableName });
   aws.reset();
   lines = [];
@@ -54,13 +58,14 @@ afterAll(async () => {
   await database.close();
 });
 
-function fleetOf(config: Partial<FleetConfig>, over: { registry?: ClusterRegistry } = {}): RegisteredFleet {
+function fleetOf(config: Partial<FleetConfig>, over: Partial<RegisteredFleetOptions> = {}): RegisteredFleet {
   const { endpoint, credentials, maxAttempts } = aws.config;
   const roles = new AccountRoles({ client: new STSClient(aws.config) });
   const asked = { roles, work: 'dispatch', client: { endpoint, credentials, maxAttempts } };
   return new RegisteredFleet({
     config: { clusters: [], discovery: [], ...config },
     registry,
+    table,
     source: new EksClusters(asked),
     tags: new TagDiscovery(asked),
     log,
@@ -71,6 +76,11 @@ function fleetOf(config: Partial<FleetConfig>, over: { registry?: ClusterRegistr
 const listed = (name: string, over: object = {}) => ({ account, region: 'ap-northeast-1', name, ...over });
 const names = async (fleet: RegisteredFleet, now: Instant): Promise<readonly string[]> =>
   (await fleet.survey(now)).targets.map(({ name }) => name).toSorted();
+const dropped = async (name: string): Promise<readonly AuditNote[]> => {
+  const rows: AuditNote[] = [];
+  for await (const row of table.notesOf(key(name))) rows.push(row);
+  return rows;
+};
 const later = (n: number): Instant => add(start, minutes(n));
 
 test('a listed cluster is asked for once in a quarter of an hour, and kept in the table (D9-02)', async () => {
@@ -170,18 +180,44 @@ test('a cluster that loses its tag is retired, ticked until it is clean, then dr
   await registry.tickEnded(key('prod'), { at: later(6), outcome: 'Ok', clean: false });
   expect((await fleet.survey(later(7))).targets).toMatchObject([{ name: 'prod', retired: true }]);
   await registry.tickEnded(key('prod'), { at: later(7), outcome: 'Ok', clean: true });
-  const { targets, notes } = await fleet.survey(later(8));
+  const { targets } = await fleet.survey(later(8));
   expect(targets).toEqual([]);
-  expect(notes).toEqual([
+  expect(await dropped('prod')).toEqual([
     {
       cluster: key('prod'),
       kind: 'cluster',
       at: later(8),
-      key: 'CLUSTER#2026-06-09T17:08:00Z#dropped',
-      facts: { change: 'dropped', reason: 'nothing of ours is left on the cluster' },
+      key: 'CLUSTER#2026-06-09T17:06:00Z#dropped',
+      facts: {
+        change: 'dropped',
+        reason: 'nothing of ours is left on the cluster',
+        retiredAt: '2026-06-09T17:06:00Z',
+      },
     },
   ]);
   expect(await registry.all()).toEqual([]);
+});
+
+/** The process ends before anything is forgotten. */
+class Dying extends ClusterRegistry {
+  override drop(): Promise<never> {
+    return Promise.reject(new Error('ended'));
+  }
+}
+
+test('a retired cluster is forgotten only once its row is in the table, which it is once (D10-04, D9-03)', async () => {
+  aws.clusters.set('prod', {});
+  await fleetOf({ clusters: [listed('prod')] }).survey(start);
+  await fleetOf({}).survey(later(1));
+  aws.clusters.clear();
+  const failed: PutOutcome = { outcome: 'failed', throttled: true, detail: 'slow down' };
+  await fleetOf({}, { table: { putNote: async () => failed } }).survey(later(16));
+  expect(await registry.all()).toHaveLength(1);
+  await fleetOf({}, { registry: new Dying({ client, tableName }) }).survey(later(17));
+  expect(await registry.all()).toHaveLength(1);
+  await fleetOf({}).survey(later(18));
+  expect(await registry.all()).toEqual([]);
+  expect(await dropped('prod')).toMatchObject([{ at: later(17) }]);
 });
 
 test('a retired cluster that comes back is as before (D9-03)', async () => {
@@ -201,15 +237,15 @@ test.each([
   await fleetOf({ clusters: [listed('prod')] }).survey(start);
   await fleetOf({}).survey(later(1));
   if (gone) aws.clusters.delete('prod');
-  const { notes } = await fleetOf({}).survey(later(minute));
-  expect(notes.map(({ facts }) => facts.reason)).toEqual([reason]);
+  await fleetOf({}).survey(later(minute));
+  expect((await dropped('prod')).map(({ facts }) => facts.reason)).toEqual([reason]);
 });
 
 test('a table that does not answer stops no tick and retires nothing (D10-04, D1-05)', async () => {
   aws.clusters.set('prod', {});
   const missing = new ClusterRegistry({ client, tableName: 'missing' });
   const fleet = fleetOf({ clusters: [listed('prod')] }, { registry: missing });
-  expect(await fleet.survey(start)).toMatchObject({ targets: [{ name: 'prod' }], notes: [] });
+  expect(await fleet.survey(start)).toMatchObject({ targets: [{ name: 'prod' }] });
   const second = await fleet.survey(later(1));
   expect(second.targets).toMatchObject([{ name: 'prod' }]);
   expect(second).not.toHaveProperty('health');

@@ -10,7 +10,12 @@ import { decisionOn, due, firstOf, looked } from '../support/rotations.ts';
 const young = aClaim('young', { created: at('2026-06-08T00:00:00Z') });
 const node = aNode(young);
 const inspected = looked({ nodes: [node], pods: { 'node-young': [aPod('web-1')] } });
-const request: RotateRequest = { nodeClaim: 'young', ignoreWindow: false, reason: 'manual run 1 (alice): kernel fix' };
+const request: RotateRequest = {
+  nodeClaim: 'young',
+  ignoreWindow: false,
+  reason: 'manual run 1 (alice): kernel fix',
+  requestedAt: at('2026-06-09T16:59:00Z'),
+};
 const asked = aSnapshot({ nodeClaims: [young], inspected, request });
 const closed = at('2026-06-09T12:00:00Z');
 
@@ -108,6 +113,18 @@ describe('a request for one NodeClaim', () => {
     ['UnknownNodePool', { nodeClaims: [aClaim('young', { nodePool: 'gone' })] }],
   ])('is refused as %s, the first reason why (D12-02)', (reason, over) => {
     expect(refusal(over)).toMatchObject({ outcome: 'refused', reason });
+  });
+
+  const ours = (startedAt: string) => ({
+    'noderotation.io/active-rotation': 'young',
+    'noderotation.io/rotation-claim-uid': 'uid-young',
+    'noderotation.io/started-at': startedAt,
+  });
+  it.each([
+    ['began after the request, by a tick that could not answer', '2026-06-09T16:59:00Z', { outcome: 'started' }],
+    ['was under way before it', '2026-06-09T16:58:59Z', { outcome: 'refused', reason: 'InProgress' }],
+  ])('whose rotation %s is told so (D12-03)', (_, startedAt, expected) => {
+    expect(refusal({ nodePools: [aPool({ meta: { annotations: ours(startedAt) } })] })).toMatchObject(expected);
   });
 
   it('that could not be written is refused, not started (D7-09, D12-02)', () => {

@@ -65,10 +65,9 @@ function dispatching(over: { tableName?: string } = {}) {
   const registry = new ClusterRegistry({ client, tableName: over.tableName ?? tableName });
   const events = new DomainEvents('bus', new EventBridgeClient(aws.config));
   const handler = createHandler({
-    fleet: new RegisteredFleet({ config: { clusters: [], discovery: [scope] }, registry, source, tags, log }),
+    fleet: new RegisteredFleet({ config: { clusters: [], discovery: [scope] }, registry, table, source, tags, log }),
     queues: new Map([['', new SqsTickQueue('https://sqs.example/1/ticks.fifo', () => {}, new SQSClient(aws.config))]]),
     log,
-    table,
     desk: new RunDesk({ table, log, events }),
     now: () => clock.now,
   });
@@ -146,7 +145,7 @@ test('a cluster that was dropped is a row in its history, whichever event found 
   }
   const dropped = (await notes(cluster)).filter(({ kind }) => kind === 'cluster');
   expect(dropped.map(({ facts }) => facts)).toEqual([
-    { change: 'dropped', reason: 'the cluster does not exist any more' },
+    { change: 'dropped', reason: 'the cluster does not exist any more', retiredAt: '2026-06-09T17:06:00Z' },
   ]);
 });
 

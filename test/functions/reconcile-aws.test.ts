@@ -17,6 +17,7 @@ import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
 import { RunDesk } from '../../lib/adapters/aws/run-desk.ts';
 import type { Log } from '../../lib/adapters/aws/tick-log.ts';
 import { queueEntry } from '../../lib/adapters/aws/tick-queue.ts';
+import { ToldFindings } from '../../lib/adapters/aws/told-findings.ts';
 import { type Connection, connectToEndpoint } from '../../lib/adapters/kubernetes/connection.ts';
 import { type EmbeddedTable, startEmbeddedTable } from '../../lib/cli/embedded-table.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../lib/cli/local/embedded-cluster.ts';
@@ -109,7 +110,7 @@ function reconciling() {
       client: { endpoint, credentials, maxAttempts: 1 },
     }),
     registry,
-    notes: new NoteKeeper({ table, log }),
+    notes: new NoteKeeper({ table, registry, told: new ToldFindings({ client, tableName }), log }),
     desk: new RunDesk({ table, log, events }),
     placeholder: defaultPlaceholder,
     now: () => cluster.world.now,
@@ -328,7 +329,8 @@ test('a run that comes twice is made and answered once (D12-03, D1-03)', async (
   expect(await run({})).toMatchObject({ outcome: 'Done' });
   expect(await run({ requestedAt: opens })).toMatchObject({ outcome: 'AnsweredBefore' });
   expect(answers()).toHaveLength(1);
-  expect((await notes(table)).filter(({ kind }) => kind === 'run')).toHaveLength(1);
+  const rows = (await notes(table)).filter(({ kind }) => kind === 'run');
+  expect(rows.map(({ facts }) => facts.event).toSorted()).toEqual(['answered', 'requested']);
 });
 
 test.each([

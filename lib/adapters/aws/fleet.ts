@@ -6,6 +6,7 @@
  */
 import { add, between, days, formatInstant, type Instant, minutes, wholeSecond } from '../../domain/time.ts';
 import type { AuditNote } from './audit-note.ts';
+import type { AuditTable } from './audit-table.ts';
 import { type ClusterTarget, clusterKey, type FleetConfig, type ListedCluster, scopeKey } from './cluster-registry.ts';
 import { Descriptions } from './descriptions.ts';
 import type { ClusterSource } from './eks-clusters.ts';
@@ -20,8 +21,6 @@ export interface FleetSurvey {
   readonly targets: readonly ClusterTarget[];
   /** Absent while the registry cannot be read. */
   readonly health?: FleetHealth;
-  /** What the audit table should tell about it. */
-  readonly notes: readonly AuditNote[];
 }
 
 /** @design D11-01 */
@@ -41,6 +40,8 @@ export interface Fleet {
 export interface RegisteredFleetOptions {
   readonly config: FleetConfig;
   readonly registry: ClusterRegistry;
+  /** Takes the row of a cluster that is dropped, before it is. */
+  readonly table: Pick<AuditTable, 'putNote'>;
   readonly source: ClusterSource;
   readonly tags: TagSource;
   readonly log: Log;
@@ -87,12 +88,11 @@ export class RegisteredFleet implements Fleet {
       after.set(key, leaves ? { ...description, retiredAt: wholeSecond(now) } : description);
     }
     await this.#descriptions.renew(after, now, signal);
-    const ended = readable ? await this.#dropEnded(before, after, now) : [];
+    if (readable) await this.#dropEnded(before, after, now);
     await this.#write(before, after, now);
     return {
       targets: [...this.#rows.values()].flatMap(({ description }) => targetOf(description)),
       ...(readable ? { health: healthOf([...this.#rows.values()], now) } : {}),
-      notes: ended,
     };
   }
 
@@ -112,35 +112,31 @@ export class RegisteredFleet implements Fleet {
     }
   }
 
-  /** Takes retired clusters out of `after` on which nothing of ours is left, or that cannot be reached. */
+  /**
+   * Takes retired clusters out of `after` on which nothing of ours is left, or that cannot be reached. The row comes
+   * first: once the registry has forgotten a cluster, nobody could tell of it any more.
+   */
   async #dropEnded(
     before: ReadonlyMap<string, RegistryRow>,
     after: Map<string, Description>,
     now: Instant,
-  ): Promise<readonly AuditNote[]> {
-    const notes: AuditNote[] = [];
+  ): Promise<void> {
+    const { registry, table, log } = this.#options;
     await inParallel([...before.values()], writesAtATime, async ({ key, health }) => {
       const description = after.get(key);
       const reason = description && whyDropped(description, health, now);
-      if (reason === undefined) return;
+      if (description === undefined || reason === undefined) return;
       try {
-        await this.#options.registry.drop(key);
+        const put = await table.putNote(droppedNote(key, description.retiredAt ?? now, reason, now));
+        if (put.outcome === 'failed') throw new Error(put.detail);
+        await registry.drop(key);
       } catch (error) {
-        this.#options.log.warn('A retired cluster could not be dropped yet', { cluster: key, detail: String(error) });
+        log.warn('A retired cluster could not be dropped yet', { cluster: key, detail: String(error) });
         return;
       }
       after.delete(key);
-      this.#options.log.info('A retired cluster was dropped', { cluster: key, reason });
-      const at = wholeSecond(now);
-      notes.push({
-        cluster: key,
-        kind: 'cluster',
-        at,
-        key: `CLUSTER#${formatInstant(at)}#dropped`,
-        facts: { change: 'dropped', reason },
-      });
+      log.info('A retired cluster was dropped', { cluster: key, reason });
     });
-    return notes;
   }
 
   async #write(
@@ -170,6 +166,15 @@ export class RegisteredFleet implements Fleet {
     });
   }
 }
+
+/** The same row however often the drop is tried. @design D10-02, D10-04 */
+const droppedNote = (cluster: string, retiredAt: Instant, reason: string, now: Instant): AuditNote => ({
+  cluster,
+  kind: 'cluster',
+  at: wholeSecond(now),
+  key: `CLUSTER#${formatInstant(retiredAt)}#dropped`,
+  facts: { change: 'dropped', reason, retiredAt: formatInstant(retiredAt) },
+});
 
 type Wanted = ListedCluster & { readonly via: Description['via'] };
 
@@ -246,5 +251,5 @@ function healthOf(rows: readonly RegistryRow[], now: Instant): FleetHealth {
 
 /** Clusters that never change: those of an embedded installation. */
 export const fixedFleet = (targets: readonly ClusterTarget[]): Fleet => ({
-  survey: async () => ({ targets, notes: [] }),
+  survey: async () => ({ targets }),
 });

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { TickRecord } from '../../controller/ports.ts';
 import { formatInstant, type Instant, parseInstant } from '../../domain/time.ts';
+import { findingsKey } from './told-findings.ts';
 
 /** Where a cluster is and how it is reached. */
 export interface Description {
@@ -46,6 +47,13 @@ export interface Health {
   /** Begin of the present streak of failures, and its length. */
   readonly failingSince?: Instant | undefined;
   readonly failures?: number | undefined;
+  /** How the streak began, and how its last failure ended. */
+  readonly failingWith?: string | undefined;
+  readonly lastFailure?: string | undefined;
+  /** Begin of the streak whose first row is known to be in the table. */
+  readonly streakTold?: Instant | undefined;
+  /** Digest of the findings whose rows are known to be in the table; absent when there are none. */
+  readonly findingsTold?: string | undefined;
   /** When a tick of a retired cluster last found nothing of ours on it. */
   readonly cleanAt?: Instant | undefined;
 }
@@ -61,6 +69,14 @@ export interface TickResult {
   readonly outcome: TickRecord['outcome'];
   /** Nothing of ours was left on a retired cluster. */
   readonly clean: boolean;
+}
+
+/** What is done to a streak of failures once its rows are in the table. @design D10-04 */
+export interface StreakMark {
+  /** Which streak. */
+  readonly since: Instant;
+  /** `restarted`: it had ended, and the present tick begins another. */
+  readonly as: 'told' | 'ended' | 'restarted';
 }
 
 /** What one tick was told about those before it; undefined when a later one has been kept already. */
@@ -147,21 +163,16 @@ export class ClusterRegistry {
 
   /** The address that EKS gave to a tick whose trust had failed; only for a cluster that is known. @design D9-02 */
   async moved(key: string, endpoint: string, certificateAuthority: string): Promise<void> {
-    try {
-      await this.#update(key, 'SET endpoint = :endpoint, certificateAuthority = :certificateAuthority', {
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: {
-          ':endpoint': { S: endpoint },
-          ':certificateAuthority': { S: certificateAuthority },
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+    const expression = 'SET endpoint = :endpoint, certificateAuthority = :certificateAuthority';
+    await this.#updateIf('attribute_exists(pk)', key, expression, {
+      ':endpoint': { S: endpoint },
+      ':certificateAuthority': { S: certificateAuthority },
+    });
   }
 
   /**
-   * Keeps how a tick ended, unless a later one is kept already.
+   * Keeps how a tick ended, unless a later one is kept already. A streak of failures stays until `markStreak` says that
+   * its end is in the table.
    *
    * @returns how the ticks before it had gone
    * @throws what the database answers
@@ -171,14 +182,15 @@ export class ClusterRegistry {
     const good = outcome === 'Ok';
     const set = ['lastTickAt = :at', 'lastOutcome = :outcome'];
     if (good) set.push('lastOkAt = :at');
-    else
+    else {
       set.push('failingSince = if_not_exists(failingSince, :at)', 'failures = if_not_exists(failures, :zero) + :one');
+      set.push('failingWith = if_not_exists(failingWith, :outcome)', 'lastFailure = :outcome');
+    }
     if (clean) set.push('cleanAt = :at');
-    const remove = [...(good ? ['failingSince', 'failures'] : []), ...(clean ? [] : ['cleanAt'])];
     try {
       const { Attributes } = await this.#update(
         `${key}${tickSuffix}`,
-        `SET ${set.join(', ')}${remove.length === 0 ? '' : ` REMOVE ${remove.join(', ')}`}`,
+        `SET ${set.join(', ')}${clean ? '' : ' REMOVE cleanAt'}`,
         {
           ConditionExpression: 'attribute_not_exists(lastTickAt) OR lastTickAt < :at',
           ExpressionAttributeValues: {
@@ -196,13 +208,49 @@ export class ClusterRegistry {
     }
   }
 
+  /** Unless the streak is another one by now. @throws what the database answers @design D10-04 */
+  async markStreak(key: string, { since, as }: StreakMark, { at, outcome }: TickResult): Promise<void> {
+    const expression = {
+      told: 'SET streakTold = :since',
+      ended: 'REMOVE failingSince, failures, failingWith, lastFailure, streakTold',
+      restarted: 'SET failingSince = :at, failures = :one, failingWith = :outcome, streakTold = :at',
+    }[as];
+    const began: Item = { ':at': { S: formatInstant(at) }, ':one': { N: '1' }, ':outcome': { S: outcome } };
+    await this.#updateIf('failingSince = :since', `${key}${tickSuffix}`, expression, {
+      ':since': { S: formatInstant(since) },
+      ...(as === 'restarted' ? began : {}),
+    });
+  }
+
+  /** @param digest of the findings whose rows are in the table @throws what the database answers */
+  async markFindings(key: string, digest: string | undefined): Promise<void> {
+    const expression = digest === undefined ? 'REMOVE findingsTold' : 'SET findingsTold = :digest';
+    const values = digest === undefined ? undefined : { ':digest': { S: digest } };
+    await this.#updateIf('attribute_exists(pk)', `${key}${tickSuffix}`, expression, values);
+  }
+
   /** Forgets a cluster. @throws what the database answers */
   async drop(key: string): Promise<void> {
-    for (const sk of [`${key}${tickSuffix}`, key]) {
-      await this.#client.send(
-        new DeleteItemCommand({ TableName: this.#tableName, Key: { pk: { S: partition }, sk: { S: sk } } }),
-        limited(),
-      );
+    const rows = [`${key}${tickSuffix}`, key].map((sk) => ({ pk: { S: partition }, sk: { S: sk } }));
+    for (const Key of [findingsKey(key), ...rows]) {
+      await this.#client.send(new DeleteItemCommand({ TableName: this.#tableName, Key }), limited());
+    }
+  }
+
+  /** Nothing is written where the condition does not hold. */
+  async #updateIf(
+    ConditionExpression: string,
+    sk: string,
+    expression: string,
+    values: Item | undefined,
+  ): Promise<void> {
+    try {
+      await this.#update(sk, expression, {
+        ConditionExpression,
+        ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+      });
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
     }
   }
 
@@ -257,5 +305,9 @@ const healthOf = (item: Item | undefined): Health => ({
   lastOutcome: item?.lastOutcome?.S,
   failingSince: time(item, 'failingSince'),
   failures: item?.failures?.N === undefined ? undefined : Number(item.failures.N),
+  failingWith: item?.failingWith?.S,
+  lastFailure: item?.lastFailure?.S,
+  streakTold: time(item, 'streakTold'),
+  findingsTold: item?.findingsTold?.S,
   cleanAt: time(item, 'cleanAt'),
 });

@@ -26,6 +26,8 @@ export interface RotateRequest {
   readonly ignoreWindow: boolean;
   /** Who asks and why, for the record of the start. */
   readonly reason: string;
+  /** A rotation of that claim that began since then is what was asked for. */
+  readonly requestedAt: Instant;
 }
 
 /** @design D15-03 */
