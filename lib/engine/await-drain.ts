@@ -10,23 +10,22 @@ import { refOf } from '../domain/cluster/object-ref.ts';
 import { requestsOf } from '../domain/cluster/pod.ts';
 import { fits, plus } from '../domain/cluster/resource-list.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
-import { claimKeys } from '../domain/rotation/annotation-keys.ts';
 import type { AnchoredRotation } from '../domain/rotation/rotation.ts';
-import { readClaimState, writeRotation } from '../domain/rotation/rotation.ts';
+import { writeRotation } from '../domain/rotation/rotation.ts';
 import { poolFindings } from '../domain/schedule/feasibility.ts';
 import { drainBlockers } from '../domain/surge/drain-blockers.ts';
-import { add, between, formatDuration, formatInstant, wholeSecond } from '../domain/time.ts';
+import { add, between, formatDuration, wholeSecond } from '../domain/time.ts';
 import type { Action, Decision, Need, Notice } from './decision.ts';
 import { finish } from './finish.ts';
 import { firstClosed, holdsFallback, judgeGates } from './gates.ts';
 import { handOverNeeds, markDraining } from './hand-over.ts';
 import type { PoolView } from './pool-view.ts';
-import { findClaim, governanceLost, nodeOf, placeholderOf, wholeNode } from './pool-view.ts';
+import { claimOnNode, findClaim, governanceLost, nodeOf, placeholderOf, wholeNode } from './pool-view.ts';
 import { isOptedOut, protect } from './protect.ts';
-import { abort } from './rollback.ts';
+import { abort, markPending } from './rollback.ts';
 import { weigh } from './start.ts';
 import { drainBound, surgePathOf, unfit } from './surge-host.ts';
-import { annotateClaim, annotatePool, deletePlaceholder, maybe, need } from './writes.ts';
+import { annotatePool, deletePlaceholder, maybe, need } from './writes.ts';
 
 type Draining = AnchoredRotation & { readonly phase: 'draining' };
 type Verdict = Decision | { readonly need: Need };
@@ -118,9 +117,8 @@ function hostNameOf(view: PoolView, rotation: Draining): string | undefined {
 
 function deleteNeverLanded(view: PoolView, rotation: Draining, old: NodeClaim): Verdict {
   const candidate = nodeOf(view.snapshot, old);
-  const lost = governanceLost(view);
-  const policy = view.policy;
-  if (lost !== undefined || !policy) return abort(view, rotation, old, `GovernanceLost: ${lost ?? 'no policy'}`);
+  const { policy } = view;
+  if (governanceLost(view) !== undefined || !policy) return leaveDraining(view, rotation, old);
   const held =
     view.freeze.frozen || old.disruptionReason !== undefined || (candidate !== undefined && isOptedOut(candidate));
   const hostName = hostNameOf(view, rotation);
@@ -178,13 +176,18 @@ function roomLeft(
 function repeatDelete(view: PoolView, rotation: Draining, old: NodeClaim, hostName: string): Decision {
   const placeholder = placeholderOf(view.snapshot, rotation.claim);
   const candidateNode = nodeOf(view.snapshot, old);
-  const surgePath = rotation.surgePath ?? surgePathOf(view, rotation, hostName);
-  const renewed = { ...rotation, drainingAt: wholeSecond(view.at), ...(surgePath ? { surgePath } : {}) };
+  const host = claimOnNode(view.snapshot, hostName);
+  // The placeholder that says where the host is goes with this list; what it said must stay.
+  const surgeClaim = host?.meta.name ?? rotation.surgeClaim;
+  const known = surgeClaim === rotation.surgeClaim ? rotation.surgePath : undefined;
+  const surgePath = known ?? surgePathOf(view, rotation, hostName);
+  const facts = { ...(surgeClaim ? { surgeClaim } : {}), ...(surgePath ? { surgePath } : {}) };
+  const renewed = { ...rotation, drainingAt: wholeSecond(view.at), ...facts };
   return {
     nodePool: view.pool.meta.name,
     step: 'repeatDelete',
     actions: [
-      ...maybe(markDraining(old, rotation)),
+      ...maybe(markDraining(old, renewed)),
       annotatePool(view, writeRotation(renewed)),
       ...maybe(placeholder ? deletePlaceholder(placeholder, { whenRefused: 'stop' }) : undefined),
       { kind: 'deleteNodeClaim', target: refOf('NodeClaim', old.meta), because: 'drain', whenRefused: 'stop' },
@@ -198,22 +201,12 @@ function repeatDelete(view: PoolView, rotation: Draining, old: NodeClaim, hostNa
 
 /** Back to pending with the same start: it holds, aborts, hands over again or rolls back from there. */
 function leaveDraining(view: PoolView, rotation: Draining, old: NodeClaim): Decision {
-  const state = readClaimState(old.meta);
-  const marked = state.state === 'pending' && state.startedAt === rotation.startedAt;
   const { phase: _phase, drainingAt: _at, surgeWait: _wait, surgePath: _path, ...attempt } = rotation;
   return {
     nodePool: view.pool.meta.name,
     step: 'leaveDraining',
     actions: [
-      ...maybe(
-        marked
-          ? undefined
-          : annotateClaim(
-              old,
-              { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(rotation.startedAt) },
-              'goOn',
-            ),
-      ),
+      ...maybe(markPending(old, rotation)),
       annotatePool(view, writeRotation({ ...attempt, phase: 'pending' })),
     ],
     blocked: {

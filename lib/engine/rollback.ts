@@ -55,7 +55,13 @@ export function rollBack(
   });
 }
 
-/** Governance was lost, an operator opted out, or Karpenter chose the node: undone without counting a failure. @design D7-08 */
+/**
+ * Governance was lost, an operator opted out, or Karpenter chose the node: undone without counting a failure.
+ *
+ * From a drain whose delete has not landed the claim lets go first: another tick may still be about to send that delete.
+ *
+ * @design D7-08, D7-05
+ */
 export function abort(
   view: PoolView,
   rotation: AnchoredRotation,
@@ -70,7 +76,10 @@ export function abort(
     reason,
     ...maybeRefusal(rotation.lastRefusal),
   };
-  return end(view, rotation, old, ending, old ? maybe(clearState(old)) : [], {});
+  if (!old) return end(view, rotation, old, ending, [], {});
+  if (rotation.phase !== 'draining') return end(view, rotation, old, ending, maybe(clearState(old)), {});
+  const ended = end(view, rotation, old, ending, [annotateClaim(old, noCopy, 'goOn')], {});
+  return 'need' in ended ? ended : { ...ended, actions: [...maybe(markPending(old, rotation)), ...ended.actions] };
 }
 
 /** The old claim went while the surge was pending: Karpenter's drain is under way, nothing is reaped. @design D7-02, R3.2-52 */
@@ -198,14 +207,27 @@ export const failedAnnotations = (
   [claimKeys.mode]: null,
 });
 
+const copyKeys = [claimKeys.state, claimKeys.startedAt, claimKeys.surgeClaim, claimKeys.mode];
+const noCopy: AnnotationPatch = Object.fromEntries(copyKeys.map((key) => [key, null]));
+
 /** Takes an attempt's copy off the claim; the count of failures stays. */
 export function clearState(claim: NodeClaim): Action | undefined {
-  const keys = [claimKeys.state, claimKeys.startedAt, claimKeys.surgeClaim, claimKeys.mode].filter((key) =>
-    Object.hasOwn(claim.meta.annotations, key),
-  );
+  const keys = copyKeys.filter((key) => Object.hasOwn(claim.meta.annotations, key));
   return keys.length === 0
     ? undefined
     : annotateClaim(claim, Object.fromEntries(keys.map((key) => [key, null])), 'goOn');
+}
+
+/**
+ * The claim's copy when a delete that never landed is given up, before the pool says so: whoever is still about to send
+ * that delete named the claim's version, and is refused.
+ *
+ * @design D7-05, D7-08, D5-05
+ */
+export function markPending(old: NodeClaim, { startedAt }: Pick<AnchoredRotation, 'startedAt'>): Action | undefined {
+  const state = readClaimState(old.meta);
+  if (state.state === 'pending' && state.startedAt === startedAt) return undefined;
+  return annotateClaim(old, { [claimKeys.state]: 'pending', [claimKeys.startedAt]: formatInstant(startedAt) }, 'goOn');
 }
 
 const maybeRefusal = (words: string | undefined): { refusal?: string } =>

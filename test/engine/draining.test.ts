@@ -162,8 +162,21 @@ describe('a delete that never landed', () => {
     });
   });
 
-  it('is not repeated once governance is lost (D6-01)', () => {
-    expect(decisionOn({ ...draining(), policies: [] }).step).toBe('abort');
+  it('is given up on the claim first once governance is lost, and undone from pending (D6-01, D7-05)', () => {
+    const decision = decisionOn({ ...draining(), policies: [] });
+    expect(decision.step).toBe('leaveDraining');
+    expect(inWords(decision.actions)).toEqual(['annotate NodeClaim/old', 'annotate NodePool/api']);
+    expect(decision.actions[0]).toMatchObject({ annotations: { 'noderotation.io/state': 'pending' } });
+  });
+
+  it('is repeated under the name of the host that the placeholder is on (D7-05, R3.3-09)', () => {
+    const { placeholder } = surgeIsReady();
+    const former = draining({ pool: { 'noderotation.io/surge-claim': 'former' } });
+    const decision = decisionOn({ ...former, placeholders: [placeholder] });
+    expect(decision.step).toBe('repeatDelete');
+    expect(decision.actions.find(({ kind }) => kind === 'annotate')).toMatchObject({
+      annotations: { 'noderotation.io/surge-claim': 'host', 'noderotation.io/surge-path': 'provisioned' },
+    });
   });
 });
 
@@ -181,6 +194,18 @@ describe('a fallback whose delete never landed', () => {
   it('is aborted outside the window and while frozen (D7-05)', () => {
     expect(decisionOn(fallback({ observedAt: '2026-06-09T21:00:00Z' })).step).toBe('abort');
     expect(decisionOn(fallback({ pool: { 'noderotation.io/freeze': '2027-01-01T00:00:00Z' } })).step).toBe('abort');
+  });
+
+  it('is aborted on the claim first, so that a delete still on its way is refused (D7-05, D5-05)', () => {
+    const decision = decisionOn({ ...fallback(), policies: [] });
+    const claimPatches = decision.actions.filter(
+      (action) => action.kind === 'annotate' && action.target.kind === 'NodeClaim',
+    );
+    expect(inWords(decision.actions)[0]).toBe('annotate NodeClaim/old');
+    expect(claimPatches).toMatchObject([
+      { annotations: { 'noderotation.io/state': 'pending', 'noderotation.io/started-at': '2026-06-09T17:00:00Z' } },
+      { annotations: { 'noderotation.io/state': null, 'noderotation.io/started-at': null } },
+    ]);
   });
 });
 

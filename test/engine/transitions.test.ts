@@ -30,6 +30,15 @@ const unstuck = (snapshot: ClusterSnapshot): ClusterSnapshot => ({ ...snapshot, 
 const pending = (over = {}) => surgeIsReady(over).snapshot;
 const draining = (over = {}) => surgeIsReady({ ...over, ...state('draining') }).snapshot;
 const malformed = (value?: string) => surgeIsReady(value ? state(value, broken) : { pool: broken }).snapshot;
+const byForce = { 'noderotation.io/rotation-mode': 'forceful-fallback' };
+const ofFallback = (snapshot: ClusterSnapshot): ClusterSnapshot =>
+  withOld(snapshot, {
+    annotations: {
+      ...byForce,
+      'noderotation.io/state': 'draining',
+      'noderotation.io/started-at': '2026-06-09T17:00:00Z',
+    },
+  });
 const bare = (snapshot: ClusterSnapshot): ClusterSnapshot => ({ ...snapshot, nodePools: [aPool()] });
 
 const claim = due('old');
@@ -70,6 +79,7 @@ const shown: readonly ClusterSnapshot[] = [
   draining(unmarked),
   withoutOld(draining()),
   { ...draining(), policies: [] },
+  { ...ofFallback(surgeIsReady(state('draining', byForce)).snapshot), policies: [] },
   surgeIsReady(state('failing')).snapshot,
   withOld(surgeIsReady(state('failing')).snapshot, going),
   unread(surgeIsReady(state('failing')).snapshot),
@@ -84,6 +94,7 @@ const shown: readonly ClusterSnapshot[] = [
   surgeIsReady({ ...unmarked, ...state('draining', broken) }).snapshot,
   withoutOld(malformed('draining')),
   { ...malformed('draining'), policies: [] },
+  { ...ofFallback(malformed('draining')), policies: [] },
 ];
 
 const inWords = ({ from, step, to }: { from: string; step: string; to: string }): string => `${from} ${step} ${to}`;
