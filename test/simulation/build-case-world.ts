@@ -11,6 +11,7 @@ import { stamp, withCondition } from '../../lib/simulator/kube-object.ts';
 import { nodePoolLabel, terminationFinalizer } from '../../lib/simulator/node-claims.ts';
 import { stopAnnotation } from '../../lib/simulator/workloads.ts';
 import { World } from '../../lib/simulator/world.ts';
+import type { Delays } from '../../lib/simulator/world-state.ts';
 import { at } from '../support/builders.ts';
 import type { AppPlan, NodePlan, PoolPlan, SimCase } from './sim-case.ts';
 
@@ -32,11 +33,24 @@ const gpuType: InstanceType = {
 };
 const types = instanceTypes.some(({ name }) => name === gpuType.name) ? instanceTypes : [...instanceTypes, gpuType];
 
+const slowly: Partial<Delays> = {
+  launch: { min: 5, max: 60 },
+  registration: { min: 60, max: 420 },
+  initialization: { min: 5, max: 120 },
+  podStart: { min: 5, max: 120 },
+  podStop: { min: 3, max: 120 },
+};
+
 export const workloadNamespace = 'shop';
 
 export function buildCaseWorld(simCase: SimCase): World {
   const startsAt = at(simCase.startsAt);
-  const world = new World({ startsAt: subtract(startsAt, minutes(2)), seed: simCase.seed, instanceTypes: types });
+  const world = new World({
+    startsAt: subtract(startsAt, minutes(2)),
+    seed: simCase.seed,
+    instanceTypes: types,
+    ...(simCase.slow ? { delays: slowly } : {}),
+  });
   const { store } = world;
   for (const name of ['default', 'kube-system', workloadNamespace, 'node-rotation'])
     store.create({ kind: 'Namespace', metadata: { name } });

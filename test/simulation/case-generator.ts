@@ -35,12 +35,13 @@ const cores: Readonly<Record<string, number>> = {
 function troubledCase(seed: number, dice: Dice, startsAt: string): SimCase {
   const pools = Array.from({ length: dice.small(8) }, (_, index) => drawPool(dice, index));
   const policies = drawPolicies(dice, pools, startsAt);
-  const minutes = dice.of([600, 1440, 2880, 4320]);
+  const minutes = dice.of([300, 600, 1440, 2880]);
   return {
     seed,
     startsAt,
     minutes,
     calm: false,
+    slow: dice.chance(0.5),
     policies,
     pools: pools.map((pool) => ({ ...pool, nodes: drawNodes(dice, pool, nodeCount(dice)) })),
     apps: pools.flatMap((pool) => drawApps(dice, pool)),
@@ -51,7 +52,7 @@ function troubledCase(seed: number, dice: Dice, startsAt: string): SimCase {
 }
 
 /** One to four as a rule, up to eight; at most sixty in troubled cases, whose every write is judged. */
-const nodeCount = (dice: Dice): number => (dice.chance(0.03) ? 20 + dice.below(40) : dice.small(8));
+const nodeCount = (dice: Dice): number => (dice.chance(0.03) ? 20 + dice.below(40) : 1 + dice.small(7));
 
 function drawPool(dice: Dice, index: number): PoolPlan {
   const name = ['api', 'batch', 'gpu', 'web', 'data', 'ml', 'edge', 'infra'][index] as string;
@@ -60,15 +61,15 @@ function drawPool(dice: Dice, index: number): PoolPlan {
     ? 'g5.xlarge'
     : dice.of(['m7g.large', 'm7g.xlarge', 'm7g.xlarge', 'm7g.2xlarge', 'm7i.xlarge']);
   const zones = ['ap-northeast-1a', 'ap-northeast-1c', 'ap-northeast-1d'].slice(0, 1 + dice.below(3));
-  const expireAfter = dice.of(['48h', '72h', '120h', '168h', '336h', 'Never', undefined]);
+  const expireAfter = dice.of(['96h', '96h', '120h', '168h', '336h', 'Never', undefined]);
   const terminationGracePeriod = dice.of(['5m', '10m', '30m', '1h', '2h', undefined]);
   const limits = dice.of([
     undefined,
     undefined,
     { cpu: '64' },
     { cpu: '16', memory: '64Gi' },
-    { cpu: '8' },
-    { nodes: '6' },
+
+    { nodes: '12' },
   ]);
   return {
     name,
@@ -81,7 +82,7 @@ function drawPool(dice: Dice, index: number): PoolPlan {
     ...(terminationGracePeriod === undefined ? {} : { terminationGracePeriod }),
     tainted: dice.chance(0.3),
     ...(limits === undefined ? {} : { limits }),
-    ...(dice.chance(0.08) ? { replicas: dice.below(4) } : {}),
+    ...(dice.chance(0.03) ? { replicas: dice.below(4) } : {}),
     consolidateAfter: dice.of(['30s', '5m', '10m', 'Never']),
   };
 }
@@ -91,8 +92,10 @@ function drawNodes(dice: Dice, pool: PoolPlan, count: number): readonly NodePlan
     const expireAfter = dice.chance(0.2) ? dice.of(['24h', '72h', '336h', 'Never']) : undefined;
     const grace = dice.chance(0.2) ? dice.of(['1m', '15m', '3h', '24h0m0s']) : undefined;
     const life = (readGo(expireAfter ?? pool.expireAfter ?? '720h') ?? 30 * 86_400_000) / 60_000;
+    // Most of them in the days before their deadline, where something can happen.
+    const left = dice.chance(0.7) ? dice.next() * 60 * 60 : dice.next() * life;
     return {
-      ageMinutes: Math.floor(life * Math.min(0.999, dice.next() * 1.1)),
+      ageMinutes: Math.max(0, Math.floor(life - left)),
       ...(expireAfter === undefined ? {} : { expireAfter }),
       ...(grace === undefined ? {} : { terminationGracePeriod: grace }),
     };
@@ -161,6 +164,7 @@ function calmCase(seed: number, dice: Dice, startsAt: string): SimCase {
     startsAt,
     minutes,
     calm: true,
+    slow: false,
     policies,
     pools,
     apps: pools.flatMap((pool) => calmApps(dice, pool)),

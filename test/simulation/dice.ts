@@ -12,9 +12,9 @@ export class Dice extends Random {
     return choices[this.below(choices.length)] as T;
   }
 
-  /** From 1 to `most`; half of them 1 or 2. */
+  /** From 1 to `most`; the small ones more often. */
   small(most: number): number {
-    return 1 + Math.floor(most * this.next() ** 3);
+    return 1 + Math.floor(most * this.next() ** 2);
   }
 
   between(least: number, most: number): number {

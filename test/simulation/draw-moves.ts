@@ -13,7 +13,7 @@ export function drawMoves(dice: Dice, minutes: number, startsAt: string): readon
     return {
       at: dice.below(minutes * 60),
       ...(phase === undefined ? {} : { phase }),
-      ...(dice.chance(0.4) ? { call: 1 + dice.below(16) } : {}),
+      ...(dice.chance(0.4) ? { call: 1 + dice.below(12) } : {}),
       move: drawMove(dice, startsAt),
     };
   });
@@ -36,15 +36,19 @@ const which = (dice: Dice): Which => dice.of<Which>(['candidate', 'candidate', '
 const at = (dice: Dice) => ({ pool: any(dice), node: which(dice) });
 
 const draws: readonly Draw[] = [
-  (dice) => ({
+  (dice, startsAt) => ({
     kind: dice.of(['freezePool', 'freezePool', 'freezePolicy']),
     of: any(dice),
     minutes: dice.of([2, 10, 30, 300, 'malformed', 'never'] as const),
   }),
   (dice) => ({ kind: dice.of(['thawPool', 'thawPolicy']), of: any(dice) }),
   (dice) => ({ kind: 'editPolicy', of: any(dice), spec: { mode: dice.of(['Observe', 'Rotate']) } }),
-  (dice) => ({ kind: 'editPolicy', of: any(dice), spec: { maintenanceWindows: [drawWindow(dice)] } }),
-  (dice) => ({
+  (dice, startsAt) => ({
+    kind: 'editPolicy',
+    of: any(dice),
+    spec: { maintenanceWindows: [drawWindow(dice, startsAt)] },
+  }),
+  (dice, startsAt) => ({
     kind: 'editPolicy',
     of: any(dice),
     spec: { surge: { forcefulFallback: { enabled: dice.chance(0.5) }, readyTimeout: dice.of(['3m', '20m']) } },
@@ -54,13 +58,13 @@ const draws: readonly Draw[] = [
     of: any(dice),
     spec: { ageThreshold: dice.of(['auto', '1h', '96h']), minRotationChances: dice.of([0, 1, 4]) },
   }),
-  (dice) =>
+  (dice, startsAt) =>
     dice.chance(0.5)
       ? { kind: 'editPolicy', of: any(dice), spec: { maintenanceWindows: 'nightly' }, broken: 'spec' }
       : {
           kind: 'editPolicy',
           of: any(dice),
-          spec: { maintenanceWindows: [drawWindow(dice)], minRotationChances: 1 },
+          spec: { maintenanceWindows: [drawWindow(dice, startsAt)], minRotationChances: 1 },
           broken: 'no',
         },
   (dice) => ({ kind: 'deletePolicy', of: any(dice) }),
@@ -104,7 +108,7 @@ const draws: readonly Draw[] = [
     ]),
   }),
   (dice) => ({ kind: 'setLimits', of: any(dice), limits: dice.of([null, { cpu: '1' }, { cpu: '200' }]) }),
-  (dice) => ({ kind: 'setReplicas', of: any(dice), replicas: dice.of([null, null, 0, 3]) }),
+  (dice) => ({ kind: 'setReplicas', of: any(dice), replicas: dice.of([null, null, null, 3]) }),
   (dice) => ({ kind: 'scale', app: any(dice), replicas: dice.below(9) }),
   (dice) => ({ kind: 'chosen', ...at(dice), reason: dice.of(['Drifted', 'Underutilized'] as const) }),
   (dice) => ({ kind: 'dies', ...at(dice) }),
@@ -112,7 +116,7 @@ const draws: readonly Draw[] = [
 ];
 
 function drawMove(dice: Dice, startsAt: string): Move {
-  if (dice.chance(0.02)) return { kind: 'retire' };
-  if (dice.chance(0.02)) return { kind: 'deletePool', of: any(dice), foreground: dice.chance(0.5) };
+  if (dice.chance(0.01)) return { kind: 'retire' };
+  if (dice.chance(0.015)) return { kind: 'deletePool', of: any(dice), foreground: dice.chance(0.5) };
   return dice.of(draws)(dice, startsAt);
 }

@@ -1,6 +1,7 @@
 /**
  * Policies of a random case: feasible and not, valid and not, one over another, some of them in conflict.
  */
+import { DateTime } from 'luxon';
 import type { Manifest } from '../../lib/simulator/kube-object.ts';
 import type { Dice } from './dice.ts';
 import { brokenLabel } from './policy-terms.ts';
@@ -16,22 +17,17 @@ export const manifestOf = (name: string, spec: object, broken?: 'spec' | 'select
   spec,
 });
 
-export function drawWindow(dice: Dice): object {
+/** As a rule it opens within hours of the start of the case, or there would be nothing to see. */
+export function drawWindow(dice: Dice, startsAt: string): object {
   if (dice.chance(0.12)) return { timezone: 'UTC', days: allDays, start: '00:00', end: '24:00' };
-  const start = dice.below(24);
-  const length = dice.of([1, 2, 4, 8, 12]);
+  const timezone = dice.of(zones);
+  const first = DateTime.fromISO(startsAt, { zone: timezone }).hour;
+  const start = dice.chance(0.75) ? first + 1 + dice.below(3) : dice.below(24);
+  const length = dice.of([2, 4, 8, 12]);
   const hour = (value: number): string => `${String(value % 24).padStart(2, '0')}:00`;
-  return {
-    timezone: dice.of(zones),
-    days: dice.chance(0.7)
-      ? allDays
-      : allDays
-          .filter(() => dice.chance(0.5))
-          .concat('Wed')
-          .filter((day, index, all) => all.indexOf(day) === index),
-    start: hour(start),
-    end: hour(start + length),
-  };
+  const some = allDays.filter(() => dice.chance(0.5));
+  const days = dice.chance(0.88) || some.length === 0 ? allDays : some;
+  return { timezone, days, start: hour(start), end: hour(start + length) };
 }
 
 export function drawSpec(dice: Dice, selector: object, startsAt: string): object {
@@ -58,9 +54,9 @@ export function drawSpec(dice: Dice, selector: object, startsAt: string): object
   return {
     nodePoolSelector: selector,
     mode: dice.chance(0.08) ? 'Observe' : 'Rotate',
-    ageThreshold: dice.chance(0.3) ? dice.of(['1h', '24h', '48h', '120h']) : 'auto',
-    minRotationChances: dice.of([1, 1, 2, 2, 3]),
-    maintenanceWindows: Array.from({ length: dice.small(3) }, () => drawWindow(dice)),
+    ageThreshold: dice.chance(0.4) ? dice.of(['1h', '6h', '24h', '96h']) : 'auto',
+    minRotationChances: dice.of([1, 1, 1, 2, 2, 3]),
+    maintenanceWindows: Array.from({ length: dice.small(3) }, () => drawWindow(dice, startsAt)),
     ...(dice.chance(0.25)
       ? {
           exclusions: [
@@ -74,7 +70,7 @@ export function drawSpec(dice: Dice, selector: object, startsAt: string): object
 
 export function drawPolicies(dice: Dice, pools: readonly PoolPlan[], startsAt: string): readonly Manifest[] {
   const all = manifestOf('all', drawSpec(dice, {}, startsAt));
-  const drawn = dice.chance(0.85) ? [all] : [];
+  const drawn = dice.chance(0.92) ? [all] : [];
   for (const pool of pools) {
     if (dice.chance(0.35))
       drawn.push(manifestOf(`for-${pool.name}`, drawSpec(dice, { matchLabels: { workload: pool.name } }, startsAt)));

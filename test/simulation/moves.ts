@@ -27,7 +27,13 @@ export interface Scene {
 
 type Deeds = { readonly [K in Move['kind']]: (scene: Scene, move: Named<K>) => void };
 /** The member of the union that K is a kind of; several kinds may share one shape. */
-type Named<K extends Move['kind']> = Move extends infer M ? (M extends { kind: infer N } ? (K extends N ? M : never) : never) : never;
+type Named<K extends Move['kind']> = Move extends infer M
+  ? M extends { kind: infer N }
+    ? K extends N
+      ? M
+      : never
+    : never
+  : never;
 
 export const make = (scene: Scene, move: Move): void =>
   (deeds[move.kind] as (scene: Scene, move: Move) => void)(scene, move);

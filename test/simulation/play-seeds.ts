@@ -15,6 +15,7 @@ export interface SeedOutcome {
   readonly actions: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly moves: Readonly<Record<string, number>>;
+  readonly blocked: Readonly<Record<string, number>>;
   /** Rotations by outcome. */
   readonly rotations: Readonly<Record<string, number>>;
   readonly forced: number;
@@ -54,6 +55,7 @@ export function outcomeOf(seed: number, calm: boolean, result: CaseResult): Seed
     actions,
     faults: Object.fromEntries(result.faults),
     moves: Object.fromEntries(result.moves),
+    blocked: Object.fromEntries(result.blocked),
     rotations,
     forced,
     ...(violation ? { violation } : {}),
@@ -75,7 +77,8 @@ export async function playSeeds({ from, count, minutes, processes, progress }: P
   const keep = (outcome: SeedOutcome): void => {
     outcomes.push(outcome);
     const { seed, violation, thrown } = outcome;
-    if (violation ?? thrown) progress(`seed ${seed}: ${violation ? `${violation.rule}: ${violation.message}` : thrown}`);
+    if (violation ?? thrown)
+      progress(`seed ${seed}: ${violation ? `${violation.rule}: ${violation.message}` : thrown}`);
     if (performance.now() - told < 30_000) return;
     told = performance.now();
     const days = outcomes.reduce((sum, each) => sum + each.minutes, 0) / 1440;
@@ -93,7 +96,9 @@ export async function playSeeds({ from, count, minutes, processes, progress }: P
 /** One process after another case, until there are none; a child that dies takes one seed with it, not the run. */
 async function playInChild(take: () => number | undefined, keep: (outcome: SeedOutcome) => void): Promise<void> {
   for (let seed = take(); seed !== undefined; ) {
-    const child = fork(fileURLToPath(new URL('./play-child.ts', import.meta.url)), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(new URL('./play-child.ts', import.meta.url)), {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
     let playing: number | undefined = seed;
     child.send(seed);
     child.on('message', (outcome: SeedOutcome) => {
@@ -104,7 +109,19 @@ async function playInChild(take: () => number | undefined, keep: (outcome: SeedO
     });
     await new Promise((resolve) => child.once('exit', resolve));
     if (playing === undefined) return;
-    keep({ seed: playing, calm: false, minutes: 0, ticks: 0, actions: 0, faults: {}, moves: {}, rotations: {}, forced: 0, thrown: 'the process that played it died' });
+    keep({
+      seed: playing,
+      calm: false,
+      minutes: 0,
+      ticks: 0,
+      actions: 0,
+      faults: {},
+      moves: {},
+      blocked: {},
+      rotations: {},
+      forced: 0,
+      thrown: 'the process that played it died',
+    });
     seed = take();
   }
 }

@@ -61,6 +61,9 @@ export function readGo(text: string | undefined): number | undefined {
   );
 }
 
+/** What is no list is found out elsewhere: such a policy is broken. */
+const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : []);
+
 const known = new WeakMap<KubeObject, PolicyTerms>();
 
 export function termsOf(policy: KubeObject): PolicyTerms {
@@ -76,7 +79,7 @@ export function termsOf(policy: KubeObject): PolicyTerms {
     broken: (policy.metadata.labels?.[brokenLabel] ?? 'no') as PolicyTerms['broken'],
     observe: spec['mode'] === 'Observe',
     selector: (spec['nodePoolSelector'] ?? {}) as RawSelector,
-    windows: (spec['maintenanceWindows'] ?? []) as readonly RawWindow[],
+    windows: listOf<RawWindow>(spec['maintenanceWindows']),
     exclusions: (spec['exclusions'] ?? []) as PolicyTerms['exclusions'],
     ageThreshold: readGo(spec['ageThreshold'] as string | undefined) ?? 'auto',
     chances: (spec['minRotationChances'] ?? 2) as number,

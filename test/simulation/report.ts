@@ -5,9 +5,10 @@ import type { Played, SeedOutcome } from './play-seeds.ts';
 import type { CaseResult } from './run-case.ts';
 import type { SimCase } from './sim-case.ts';
 
-const total = (outcomes: readonly SeedOutcome[], of: 'faults' | 'moves' | 'rotations'): string => {
+const total = (outcomes: readonly SeedOutcome[], of: 'faults' | 'moves' | 'rotations' | 'blocked'): string => {
   const sums = new Map<string, number>();
-  for (const outcome of outcomes) for (const [name, count] of Object.entries(outcome[of])) sums.set(name, (sums.get(name) ?? 0) + count);
+  for (const outcome of outcomes)
+    for (const [name, count] of Object.entries(outcome[of])) sums.set(name, (sums.get(name) ?? 0) + count);
   const sorted = [...sums].sort(([, a], [, b]) => b - a);
   return sorted.map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
 };
@@ -24,8 +25,12 @@ export function reportOf({ seconds, outcomes, failures }: Played): string {
     `forceful expirations: ${sum(outcomes, 'forced')}, in calm cases ${sum(calm, 'forced')}`,
     `faults: ${total(outcomes, 'faults')}`,
     `moves: ${total(outcomes, 'moves')}`,
+    `held (pool-ticks): ${total(outcomes, 'blocked')}`,
     `violations: ${failures.length}`,
-    ...failures.map(({ seed, violation, thrown }) => `  seed ${seed}: ${violation ? `${violation.rule}: ${violation.message}` : thrown}`),
+    ...failures.map(
+      ({ seed, violation, thrown }) =>
+        `  seed ${seed}: ${violation ? `${violation.rule}: ${violation.message}` : thrown}`,
+    ),
   ].join('\n');
 }
 
@@ -34,7 +39,10 @@ export function storyOf(simCase: SimCase, result: CaseResult): string {
   const { pools, apps, policies, moves, troubles } = simCase;
   return [
     `seed ${simCase.seed}, from ${simCase.startsAt} for ${simCase.minutes} minutes${simCase.calm ? ', calm' : ''}`,
-    ...pools.map(({ nodes, ...pool }) => `pool ${JSON.stringify(pool)} with ${nodes.length} nodes: ${nodes.map((node) => `${node.ageMinutes}m${node.expireAfter ? ` E=${node.expireAfter}` : ''}${node.terminationGracePeriod ? ` tGP=${node.terminationGracePeriod}` : ''}`).join(', ')}`),
+    ...pools.map(
+      ({ nodes, ...pool }) =>
+        `pool ${JSON.stringify(pool)} with ${nodes.length} nodes: ${nodes.map((node) => `${node.ageMinutes}m${node.expireAfter ? ` E=${node.expireAfter}` : ''}${node.terminationGracePeriod ? ` tGP=${node.terminationGracePeriod}` : ''}`).join(', ')}`,
+    ),
     ...apps.map((app) => `app ${JSON.stringify(app)}`),
     ...policies.map(({ metadata, spec }) => `policy ${metadata.name} ${JSON.stringify(spec)}`),
     ...troubles.map((trouble) => `trouble ${JSON.stringify(trouble)}`),
@@ -42,7 +50,9 @@ export function storyOf(simCase: SimCase, result: CaseResult): string {
     '',
     ...result.story,
     '',
-    ...result.violations.map(({ rule, message, at }) => `VIOLATED at ${new Date(at).toISOString()} ${rule}: ${message}`),
+    ...result.violations.map(
+      ({ rule, message, at }) => `VIOLATED at ${new Date(at).toISOString()} ${rule}: ${message}`,
+    ),
     `${result.violations.length} violations, ${result.ticks} ticks, ${result.actions} actions`,
   ].join('\n');
 }

@@ -30,6 +30,8 @@ export interface CaseResult {
   readonly actions: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly moves: ReadonlyMap<string, number>;
+  /** Why nothing was started, by reason: pools times ticks. */
+  readonly blocked: ReadonlyMap<string, number>;
   readonly rotations: readonly RotationLife[];
   readonly forced: number;
   /** One line per thing that happened, for a reader. */
@@ -57,6 +59,7 @@ class Run {
   readonly #from: Instant;
   readonly #story: string[] = [];
   readonly #made = new Map<string, number>();
+  readonly #blocked = new Map<string, number>();
   readonly #extra: Violation[] = [];
   #waiting: TimedMove[];
   #ticks = 0;
@@ -125,6 +128,7 @@ class Run {
       actions: this.#actions,
       faults: this.#troubles.struck,
       moves: this.#made,
+      blocked: this.#blocked,
       rotations,
       forced: forcefulExpirations.length,
       story: this.#story,
@@ -161,8 +165,10 @@ class Run {
     const second = this.#second();
     const terms = this.#world.store.all('RotationPolicy').map(termsOf);
     let next = soon;
+    // Inside a window somebody may come due at any time, but not every minute.
+    const inWindow = terms.some((each) => windowAt(each, at) === 'open') ? 3 : 1;
     for (let minute = 1; minute < 15; minute += 1, next = add(next, minutes(1))) {
-      if (terms.some((each) => windowAt(each, next) !== 'closed')) return next;
+      if (minute >= inWindow && terms.some((each) => windowAt(each, next) !== 'closed')) return next;
       const due = this.#waiting.some((move) => move.at <= second + minute * 60 && move.phase === undefined);
       if (due || this.#scene.later.some((each) => each.at <= next)) return next;
     }
@@ -254,6 +260,8 @@ class Run {
   #note(record: TickRecord): void {
     if (record.outcome !== 'Ok') this.#tell(`tick: ${record.outcome} ${record.detail ?? ''}`);
     for (const { decision, stopped } of record.pools) {
+      const reason = decision.blocked?.reason;
+      if (reason !== undefined) this.#blocked.set(reason, (this.#blocked.get(reason) ?? 0) + 1);
       if (decision.actions.length === 0 && stopped === undefined) continue;
       this.#tell(
         `${decision.nodePool || '(rest)'} ${decision.step} [${decision.actions.map(({ kind }) => kind).join(' ')}]${stopped ? ` STOPPED ${stopped}` : ''}`,

@@ -28,7 +28,11 @@ type Simplify = (simCase: SimCase, fails: Fails) => Promise<SimCase>;
 const lists = ['moves', 'troubles', 'apps', 'policies', 'pools'] as const;
 
 /** Leaves out halves, then quarters, then single elements. */
-async function fewer<T>(all: readonly T[], least: number, fails: (some: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
+async function fewer<T>(
+  all: readonly T[],
+  least: number,
+  fails: (some: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
   let kept = all;
   for (let size = Math.max(1, Math.ceil(kept.length / 2)); ; size = Math.ceil(size / 2)) {
     for (let from = 0; from < kept.length; ) {
@@ -45,7 +49,10 @@ const simplifications: readonly Simplify[] = [
     (list): Simplify =>
       async (simCase, fails) => {
         const all = simCase[list] as readonly never[];
-        return { ...simCase, [list]: await fewer(all, list === 'pools' ? 1 : 0, (some) => fails({ ...simCase, [list]: some })) };
+        return {
+          ...simCase,
+          [list]: await fewer(all, list === 'pools' ? 1 : 0, (some) => fails({ ...simCase, [list]: some })),
+        };
       },
   ),
   async (simCase, fails) => {

@@ -140,6 +140,8 @@ export interface SimCase {
   readonly minutes: number;
   /** Nothing stands in the way of a graceful rotation of every node, so none may be forced. */
   readonly calm: boolean;
+  /** Nodes take minutes to come and Pods long to start and stop, so that more happens in the midst of a rotation. */
+  readonly slow: boolean;
   readonly policies: readonly Manifest[];
   readonly pools: readonly PoolPlan[];
   readonly apps: readonly AppPlan[];

@@ -17,7 +17,8 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 const positive = (text: string): number => {
-  if (!/^\d{1,6}(\.\d{1,3})?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('must be a number above 0');
+  if (!/^\d{1,6}(\.\d{1,3})?$/.test(text) || Number(text) === 0)
+    throw new InvalidArgumentError('must be a number above 0');
   return Number(text);
 };
 
@@ -78,7 +79,10 @@ async function replay(flags: Flags): Promise<number> {
 
 /** A bare case, or one stored with a line about it. */
 function readCase(file: string): SimCase {
-  const read = JSON.parse(readFileSync(file, 'utf8')) as SimCase | { readonly case: SimCase } | { readonly seed: number };
+  const read = JSON.parse(readFileSync(file, 'utf8')) as
+    | SimCase
+    | { readonly case: SimCase }
+    | { readonly seed: number };
   if ('case' in read) return read.case;
   return 'pools' in read ? read : caseOf(read.seed);
 }

@@ -1,0 +1,32 @@
+/**
+ * The adapter's decoders, asked once per object: simulated objects never change in place, so what was read of one stays
+ * true. Reading everything anew is most of the cost of an idle tick.
+ */
+import type { Decoders } from '../../lib/simulator/simulated-cluster.ts';
+import { decoders } from '../support/decoders.ts';
+
+function once<T extends object>(
+  decode: (raw: unknown) => T,
+  identity = (raw: unknown): object => raw as object,
+): (raw: unknown) => T {
+  const known = new WeakMap<object, T>();
+  return (raw) => {
+    const key = identity(raw);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const read = decode(raw);
+    known.set(key, read);
+    return read;
+  };
+}
+
+export const rememberingDecoders: Decoders = {
+  policy: once(decoders.policy),
+  nodePool: once(decoders.nodePool),
+  nodeClaim: once(decoders.nodeClaim),
+  node: once(decoders.node),
+  // Listed as metadata only, in a wrapper that is made for every list.
+  nodeMetadata: once(decoders.nodeMetadata, (raw) => (raw as { metadata: object }).metadata),
+  pod: once(decoders.pod),
+  disruptionBudget: once(decoders.disruptionBudget),
+};
