@@ -72,7 +72,6 @@ export class BundledFunction extends Construct {
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
         minify: true,
-        keepNames: true,
         forceDockerBundling: false,
         ...(props.commandHooks === undefined ? {} : { commandHooks: props.commandHooks }),
       },

@@ -51,18 +51,25 @@ export interface Assessment {
 
 /** Every claim of the pool with its first disqualifier. @design D6-05, R3.2-01..-06, R3.2-18, R3.2-19 */
 export function assess(view: PoolView, policy: RotationPolicy): readonly Assessment[] {
-  const known = assessmentsOf.get(view);
-  if (known?.policy === policy) return known.assessments;
-  const periods = windowPeriods(policy.windows, view.at);
-  const assessments = view.claims.map((claim) => assessClaim(view, policy, periods, claim));
-  assessmentsOf.set(view, { policy, assessments });
+  const { claims, at } = view;
+  const { nodes } = view.snapshot;
+  const known = assessmentsOf.get(claims);
+  if (known?.policy === policy && known.at === at && known.nodes === nodes) return known.assessments;
+  const periods = windowPeriods(policy.windows, at);
+  const assessments = claims.map((claim) => assessClaim(view, policy, periods, claim));
+  assessmentsOf.set(claims, { policy, at, nodes, assessments });
   return assessments;
 }
 
-/** A view never changes, and several rules of a tick ask about the same claims. */
+/** By the claims of a pool, which stay the same through all looks of a tick: what is asked besides changes no verdict. */
 const assessmentsOf = new WeakMap<
-  PoolView,
-  { readonly policy: RotationPolicy; readonly assessments: readonly Assessment[] }
+  PoolView['claims'],
+  {
+    readonly policy: RotationPolicy;
+    readonly at: Instant;
+    readonly nodes: PoolView['snapshot']['nodes'];
+    readonly assessments: readonly Assessment[];
+  }
 >();
 
 function assessClaim(view: PoolView, policy: RotationPolicy, periods: WindowPeriods, claim: NodeClaim): Assessment {

@@ -53,7 +53,7 @@ export function viewOf(snapshot: ClusterSnapshot, pool: NodePool): PoolView {
     pool,
     governance,
     ...(policy ? { policy } : {}),
-    claims: snapshot.nodeClaims.filter((claim) => claim.nodePool === pool.meta.name),
+    claims: claimsByPool(snapshot.nodeClaims).get(pool.meta.name) ?? noClaims,
     rotation: readRotation(pool.meta),
     history: readPoolHistory(pool.meta),
     freeze: strictest(poolFreeze, policyFreeze),
@@ -79,12 +79,35 @@ export const findClaim = (view: PoolView, name: string, uid: string | undefined)
   view.snapshot.nodeClaims.find((claim) => claim.meta.name === name && (uid === undefined || claim.meta.uid === uid));
 
 export function nodeOf(snapshot: ClusterSnapshot, claim: NodeClaim): NodeMetadata | undefined {
-  return claim.nodeName === undefined ? undefined : snapshot.nodes.find((node) => node.meta.name === claim.nodeName);
+  return claim.nodeName === undefined ? undefined : nodesByName(snapshot.nodes).get(claim.nodeName);
 }
 
 /** The NodeClaim behind a node; undefined when it cannot be resolved. @design R3.3-10 */
 export const claimOnNode = (snapshot: ClusterSnapshot, nodeName: string): NodeClaim | undefined =>
   snapshot.nodeClaims.find((claim) => claim.nodeName === nodeName);
+
+/** The lists of a snapshot never change, and every claim of thousands asks for its node several times a tick. */
+const nodesByName = indexed((nodes: readonly NodeMetadata[]) => {
+  const index = new Map<string, NodeMetadata>();
+  for (const node of nodes) if (!index.has(node.meta.name)) index.set(node.meta.name, node);
+  return index;
+});
+
+const claimsByPool = indexed((claims: readonly NodeClaim[]) => Map.groupBy(claims, ({ nodePool }) => nodePool));
+const noClaims: readonly NodeClaim[] = [];
+
+/** Made once for each list. */
+function indexed<L extends object, I>(make: (list: L) => I): (list: L) => I {
+  const known = new WeakMap<L, I>();
+  return (list) => {
+    let index = known.get(list);
+    if (index === undefined) {
+      index = make(list);
+      known.set(list, index);
+    }
+    return index;
+  };
+}
 
 /** The whole Node, 'gone', or 'unseen' while nobody has looked at it. */
 export const wholeNode = (snapshot: ClusterSnapshot, name: string): Node | 'gone' | 'unseen' =>

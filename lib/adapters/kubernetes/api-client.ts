@@ -53,6 +53,8 @@ export interface ApiClientOptions {
 interface RawAnswer {
   readonly status: number;
   readonly text: string;
+  /** Of the body. */
+  readonly bytes: number;
   readonly retryAfter: string | undefined;
   readonly date: Instant | undefined;
 }
@@ -144,8 +146,8 @@ export class ApiClient {
     const counted = { verb: request.verb, resource: request.resource, path: request.path };
     try {
       const answer = await send(this.#connection.server, request, prepared, { body, limit, onFreshSocket, what });
-      const bytesReceived = Buffer.byteLength(answer.text);
-      this.#exchanges.push({ ...counted, status: answer.status, bytesSent: body?.length ?? 0, bytesReceived });
+      const { status, bytes: bytesReceived } = answer;
+      this.#exchanges.push({ ...counted, status, bytesSent: body?.length ?? 0, bytesReceived });
       return answer;
     } catch (error) {
       this.#exchanges.push({ ...counted, status: 0, bytesSent: body?.length ?? 0, bytesReceived: 0 });
@@ -191,10 +193,12 @@ function send(
       incoming.on('error', fail);
       incoming.on('end', () => {
         const date = Date.parse(incoming.headers.date ?? '');
+        const bytes = Buffer.concat(chunks);
         settle(() =>
           resolve({
             status: incoming.statusCode ?? 0,
-            text: Buffer.concat(chunks).toString('utf8'),
+            text: bytes.toString('utf8'),
+            bytes: bytes.length,
             retryAfter: incoming.headers['retry-after'],
             date: Number.isNaN(date) ? undefined : instant(date),
           }),

@@ -64,6 +64,21 @@ const largestExponent = 100;
  * @design D8-01
  */
 export function parseQuantity(text: string): Quantity | undefined {
+  const known = read.get(text);
+  if (known !== undefined) return known;
+  const quantity = quantityIn(text);
+  if (quantity === undefined || text.length > longestKept) return quantity;
+  if (read.size >= mostKept) read.clear();
+  read.set(text, quantity);
+  return quantity;
+}
+
+// The nodes of a cluster are of a few sizes, so thousands of amounts are the same few texts.
+const read = new Map<string, Quantity>();
+const mostKept = 1_000;
+const longestKept = 32;
+
+function quantityIn(text: string): Quantity | undefined {
   const match = form.exec(text);
   if (!match) return undefined;
   const [, sign, whole = '', fraction = '', exponentMark, exponentText, suffix = ''] = match;

@@ -67,6 +67,9 @@ export function parseResourceList(
   record: Readonly<Record<string, unknown>>,
   path: string,
 ): { readonly list: ResourceList; readonly unreadable: readonly Unreadable[] } {
+  const content = JSON.stringify(record);
+  const known = read.get(content);
+  if (known !== undefined) return { list: known, unreadable: [] };
   const list = new Map<string, Quantity>();
   const unreadable: Unreadable[] = [];
   for (const [resource, value] of Object.entries(record)) {
@@ -81,8 +84,17 @@ export function parseResourceList(
         problem: problem ?? '',
       });
   }
+  if (unreadable.length === 0 && content.length <= longestKept) {
+    if (read.size >= mostKept) read.clear();
+    read.set(content, list);
+  }
   return { list, unreadable };
 }
+
+// The nodes of a cluster are of a few sizes: thousands of lists are the same few, and are one list in memory.
+const read = new Map<string, ResourceList>();
+const mostKept = 1_000;
+const longestKept = 1_000;
 
 function problemWith(quantity: Quantity | undefined): string | undefined {
   if (quantity === undefined) return 'is not a Kubernetes quantity such as 500m or 1Gi';

@@ -181,8 +181,12 @@ export type ClaimState =
   | { readonly state: 'expired'; readonly retryCount: number }
   | { readonly state: 'malformed'; readonly key: string; readonly text: string };
 
+const untouched: ClaimState = { state: 'none', retryCount: 0 };
+
 /** Reads the claim's copy; an unreadable part makes it malformed, never a default. @design D5-06 */
 export function readClaimState(meta: ObjectMeta): ClaimState {
+  // Nearly every claim, and several rules ask about each.
+  if (!annotation(meta, claimKeys.state) && annotation(meta, claimKeys.retryCount) === undefined) return untouched;
   const text = (key: string): string | undefined => annotation(meta, key);
   const malformed = (key: string): ClaimState => ({ state: 'malformed', key, text: text(key) ?? '' });
   const count = text(claimKeys.retryCount);

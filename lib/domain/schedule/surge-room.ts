@@ -54,12 +54,14 @@ function isReserved({ meta, requirements }: NodeClaim): boolean {
  * Limits are held against capacity, as Karpenter does.
  */
 function missingRoom({ limits, used }: NodePool, present: readonly NodeClaim[]): string | undefined {
-  const shortfalls = present.flatMap(({ capacity }) =>
-    capacity === undefined ? [] : [shortfall(limits, used, capacity)],
-  );
-  const [first, ...others] = shortfalls;
-  if (first === undefined || shortfalls.some(({ short }) => short.length === 0)) return undefined;
-  return others.reduce((least, other) => (other.missing < least.missing ? other : least), first).short.join(', ');
+  let least: ReturnType<typeof shortfall> | undefined;
+  for (const { capacity } of present) {
+    if (capacity === undefined) continue;
+    const found = shortfall(limits, used, capacity);
+    if (found.short.length === 0) return undefined;
+    if (least === undefined || found.missing < least.missing) least = found;
+  }
+  return least?.short.join(', ');
 }
 
 function shortfall(limits: ResourceList, used: ResourceList, capacity: ResourceList) {
