@@ -158,6 +158,18 @@ test('EKS that says 429 is left alone for a while; known clusters are ticked wit
   expect(await names(fleet, later(45))).toEqual(['prod']);
 });
 
+test('requests that EKS refuses side by side are one refusal: a minute later it is asked again (D9-02, PR-94)', async () => {
+  aws.instead = ({ operation }) => (operation === 'DescribeCluster' ? awsError('ThrottlingException', 429) : undefined);
+  const fleet = fleetOf({ clusters: ['a', 'b', 'c', 'd', 'e'].map((name) => listed(name)) });
+  const asked: number[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    const before = aws.count('DescribeCluster');
+    await fleet.survey(later(n));
+    if (aws.count('DescribeCluster') > before) asked.push(n);
+  }
+  expect(asked).toEqual([0, 1, 3, 7]);
+});
+
 test('a discovery that fails retires nothing (D9-03)', async () => {
   aws.tagged = ['prod'];
   aws.clusters.set('prod', {});

@@ -13,7 +13,9 @@ export class Patience {
     return refused !== undefined && now < refused.until;
   }
 
+  /** Requests that were under way together are one refusal. */
   refused(of: string, now: Instant): void {
+    if (this.waits(of, now)) return;
     const count = (this.#refusals.get(of)?.count ?? 0) + 1;
     const wait = Math.min(mostMinutes, 2 ** (count - 1)) * minute;
     this.#refusals.set(of, { count, until: add(now, duration(wait)) });
