@@ -134,7 +134,8 @@ function listBody(kind: Kind, page: ListPage, metadataOnly: boolean): string {
   const head = metadataOnly
     ? '"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"'
     : `"kind":"${kind.kind}List","apiVersion":"${apiVersionOf(kind)}"`;
-  return `{${head},"metadata":${metadata},"items":[${page.items.map(metadataOnly ? metadataText : objectText).join(',')}]}`;
+  const text = metadataOnly ? metadataText : kind.custom ? objectText : itemText;
+  return `{${head},"metadata":${metadata},"items":[${page.items.map(text).join(',')}]}`;
 }
 
 const keepText = (make: (object: KubeObject) => unknown): ((object: KubeObject) => string) => {
@@ -150,6 +151,8 @@ const keepText = (make: (object: KubeObject) => unknown): ((object: KubeObject) 
 };
 
 const objectText = keepText((object) => object);
+/** Built-in kinds do not repeat in each item what the list says of all. */
+const itemText = keepText(({ kind: _, apiVersion: __, ...rest }) => rest);
 const metadataText = keepText(({ metadata }) => ({
   kind: 'PartialObjectMetadata',
   apiVersion: 'meta.k8s.io/v1',

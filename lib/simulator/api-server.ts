@@ -10,8 +10,16 @@ import type { AddressInfo } from 'node:net';
 import type { Instant } from '../domain/time.ts';
 import type { ApiAnswer, ApiRequest } from './api-routes.ts';
 import { answer, routeOf, statusAnswer, verbOf } from './api-routes.ts';
-import { conflict, expired, internalError, noSuchResource, tooManyRequests, unauthorized } from './api-status.ts';
-import type { Fault, FaultPlan } from './faults.ts';
+import {
+  conflict,
+  expired,
+  internalError,
+  mayNot,
+  noSuchResource,
+  tooManyRequests,
+  unauthorized,
+} from './api-status.ts';
+import type { CallKind, Fault, FaultPlan } from './faults.ts';
 import { noFaults } from './faults.ts';
 import { httpDate } from './http-date.ts';
 import type { KindName } from './kinds.ts';
@@ -150,14 +158,21 @@ export class ApiServer {
       return answer(store, request);
     }
     if (fault === 'lostResponse') answer(store, request);
-    return faulty(fault, route?.kind.kind ?? 'Pod', route?.name ?? '');
+    return faulty(fault, route?.kind.kind ?? 'Pod', route?.name ?? '', verb ?? 'get');
   }
 }
 
-function faulty(fault: Exclude<Fault, 'tornList'>, kind: KindName, name: string): ApiAnswer | undefined {
+function faulty(
+  fault: Exclude<Fault, 'tornList'>,
+  kind: KindName,
+  name: string,
+  verb: CallKind,
+): ApiAnswer | undefined {
   switch (fault) {
     case 'conflict':
       return statusAnswer(conflict(kindOf(kind), name, 'the object has been modified; please try again'));
+    case 'forbidden':
+      return statusAnswer(mayNot(kindOf(kind), name, verb));
     case 'throttled':
       return statusAnswer(tooManyRequests(1));
     case 'serverError':

@@ -63,6 +63,15 @@ export const unauthorized = (): Status => failure(401, 'Unauthorized', 'Unauthor
 export const forbidden = (kind: Kind, name: string, why: string): Status =>
   failure(403, 'Forbidden', `${qualified(kind)} "${name}" is forbidden: ${why}`, detailsOf(kind, name));
 
+/** What authorization says to a known caller without the right. */
+export const mayNot = (kind: Kind, name: string, verb: string): Status =>
+  failure(
+    403,
+    'Forbidden',
+    `${qualified(kind)}${name === '' ? '' : ` "${name}"`} is forbidden: User "somebody" cannot ${verb} resource "${kind.plural}" in API group "${kind.group}"`,
+    detailsOf(kind, name),
+  );
+
 export const notFound = (kind: Kind, name: string): Status =>
   failure(404, 'NotFound', `${qualified(kind)} "${name}" not found`, detailsOf(kind, name));
 
@@ -82,6 +91,15 @@ export const conflict = (kind: Kind, name: string, why: string): Status =>
     'Conflict',
     `Operation cannot be fulfilled on ${qualified(kind)} "${name}": ${why}`,
     detailsOf(kind, name),
+  );
+
+/** A delete whose precondition fails: here the server calls the kind by its own name. */
+export const unmet = (kind: Kind, name: string, why: string): Status =>
+  failure(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${kind.kind}${kind.group === '' ? '' : `.${kind.group}`} "${name}": ${why}`,
+    { ...detailsOf(kind, name), kind: kind.kind },
   );
 
 export const modified = (kind: Kind, name: string): Status =>

@@ -9,6 +9,8 @@ import { Random } from './random.ts';
 export type Fault =
   /** 409, though nobody moved. */
   | 'conflict'
+  /** 403, as for a caller without the right. */
+  | 'forbidden'
   /** 429 with Retry-After. */
   | 'throttled'
   /** 500. */

@@ -26,6 +26,8 @@ export interface Kind {
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
+  /** Defined by a CustomResourceDefinition. */
+  readonly custom: boolean;
   /** Its status is written through the status subresource only. */
   readonly hasStatus: boolean;
 }
@@ -39,7 +41,17 @@ const row = (
   hasStatus = true,
 ): Kind => {
   const [version, group] = groupVersion.split('/').reverse() as [string, string | undefined];
-  return { kind, group: group ?? '', version, plural, shortNames, namespaced: scope === 'Namespaced', hasStatus };
+  const custom = ['karpenter.sh', 'noderotation.io'].includes(group ?? '');
+  return {
+    kind,
+    group: group ?? '',
+    version,
+    plural,
+    shortNames,
+    namespaced: scope === 'Namespaced',
+    custom,
+    hasStatus,
+  };
 };
 
 export const kinds: readonly Kind[] = [

@@ -20,6 +20,8 @@ interface Kept {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly takenAt: Instant;
+  /** Under a selector the server does not know how many are left. */
+  readonly selected: boolean;
 }
 
 const keptFor: Duration = minutes(5);
@@ -29,13 +31,20 @@ export class ListPages {
   #next = 1;
 
   /** The first page of a list; the rest is kept for its token. */
-  first(items: readonly KubeObject[], resourceVersion: string, limit: number | undefined, at: Instant): ListPage {
+  first(
+    items: readonly KubeObject[],
+    resourceVersion: string,
+    limit: number | undefined,
+    at: Instant,
+    selected = false,
+  ): ListPage {
     if (limit === undefined || limit <= 0 || items.length <= limit) return { items, resourceVersion };
     for (const [id, kept] of this.#kept) if (between(kept.takenAt, at) >= keptFor) this.#kept.delete(id);
     const id = String(this.#next);
     this.#next += 1;
-    this.#kept.set(id, { items, resourceVersion, takenAt: at });
-    return page(id, { items, resourceVersion, takenAt: at }, 0, limit);
+    const kept: Kept = { items, resourceVersion, takenAt: at, selected };
+    this.#kept.set(id, kept);
+    return page(id, kept, 0, limit);
   }
 
   /** The page that a token stands for. */
@@ -57,9 +66,10 @@ export class ListPages {
 
 function page(id: string, kept: Kept, from: number, limit: number): ListPage {
   const to = Math.min(from + limit, kept.items.length);
+  const left = kept.items.length - to;
   return {
     items: kept.items.slice(from, to),
     resourceVersion: kept.resourceVersion,
-    ...(to < kept.items.length ? { continue: `v1.${id}.${to}`, remainingItemCount: kept.items.length - to } : {}),
+    ...(left > 0 ? { continue: `v1.${id}.${to}`, ...(kept.selected ? {} : { remainingItemCount: left }) } : {}),
   };
 }

@@ -5,6 +5,7 @@ import type { Kind } from './kinds.ts';
 import type { KubeObject, Metadata, PodObject } from './kube-object.ts';
 import type { JsonObject } from './merge-patch.ts';
 import { compact, mergePatch } from './merge-patch.ts';
+import { isTerminal } from './pod-needs.ts';
 
 /** Changed members of an object's parts; undefined removes a member. */
 export interface Change {
@@ -24,12 +25,22 @@ export function changed(current: KubeObject, change: Change): KubeObject {
   }) as KubeObject;
 }
 
-/** Only a Pod that has a node is given time to stop. */
+/** Only a Pod that has a node and has not ended is given time to stop. */
 export function graceOf(object: KubeObject, asked: number | undefined): number {
   if (object.kind !== 'Pod') return 0;
   const { nodeName, terminationGracePeriodSeconds = 30 } = (object as PodObject).spec;
-  return nodeName === undefined ? 0 : Math.max(0, asked ?? terminationGracePeriodSeconds);
+  return nodeName === undefined || isTerminal(object as PodObject)
+    ? 0
+    : Math.max(0, asked ?? terminationGracePeriodSeconds);
 }
+
+/** An empty map or list of metadata is not stored: it counts as absent. */
+export const filled = <T extends object>(parts: T): { readonly [K in keyof T]: T[K] | undefined } =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, isEmpty(part) ? undefined : part])) as {
+    readonly [K in keyof T]: T[K] | undefined;
+  };
+
+const isEmpty = (part: unknown): boolean => typeof part === 'object' && part !== null && Object.keys(part).length === 0;
 
 /** What a client's patch makes of the object: the server's own fields stay, and status has its own door. */
 export function patched(
@@ -45,7 +56,7 @@ export function patched(
     ...merged,
     apiVersion: current.apiVersion,
     kind: current.kind,
-    metadata: compact({ ...current.metadata, labels, annotations, finalizers, ownerReferences }),
+    metadata: compact({ ...current.metadata, ...filled({ labels, annotations, finalizers, ownerReferences }) }),
     status: kind.hasStatus ? current.status : merged.status,
   }) as KubeObject;
 }

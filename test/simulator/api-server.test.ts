@@ -215,7 +215,7 @@ test('a delete honours dry run, preconditions and grace (D5-05)', async () => {
   });
   expect(await call('DELETE', path, { body: { gracePeriodSeconds: 0 } })).toMatchObject({
     code: 200,
-    body: { kind: 'Status', status: 'Success' },
+    body: { kind: 'Pod', metadata: { name: 'p' } },
   });
   expect(await call('DELETE', path)).toMatchObject({
     code: 404,

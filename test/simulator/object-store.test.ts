@@ -82,12 +82,12 @@ describe('creating', () => {
 describe('patching', () => {
   test('null removes, objects merge, anything else replaces', () => {
     const { store } = aStore();
-    store.create(node('a', { annotations: { keep: '1', drop: '2' }, labels: { a: '1' } }));
+    const before = taken(store.create(node('a', { annotations: { keep: '1', drop: '2' }, labels: { a: '1' } })));
     const patch = { metadata: { annotations: { drop: null, more: '3' } }, spec: { unschedulable: true } };
     const object = taken(store.patch({ kind: 'Node', name: 'a' }, patch)) as NodeObject;
     expect(object.metadata).toMatchObject({ annotations: { keep: '1', more: '3' }, labels: { a: '1' }, generation: 2 });
     expect(object.metadata.annotations).not.toHaveProperty('drop');
-    expect(object.spec).toEqual({ unschedulable: true });
+    expect(object.spec).toEqual({ ...before.spec, unschedulable: true });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 /**
- * The Kubernetes adapter's own decoders, for the simulated cluster.
+ * The Kubernetes adapter's own decoders and its form of an Event, for the simulated cluster.
  */
 import type { Decoded } from '../../lib/adapters/kubernetes/decode.ts';
 import {
@@ -10,7 +10,9 @@ import {
   decodeNodePool,
 } from '../../lib/adapters/kubernetes/decode.ts';
 import { decodePod } from '../../lib/adapters/kubernetes/decode-pod.ts';
+import { eventManifest } from '../../lib/adapters/kubernetes/events.ts';
 import { readPolicy } from '../../lib/adapters/kubernetes/policy-document.ts';
+import type { Manifest } from '../../lib/simulator/kube-object.ts';
 import type { Decoders } from '../../lib/simulator/simulated-cluster.ts';
 
 const sound =
@@ -29,4 +31,5 @@ export const decoders: Decoders = {
   nodeMetadata: sound(decodeNodeMetadata),
   pod: sound(decodePod),
   disruptionBudget: sound(decodeDisruptionBudget),
+  event: (draft, at) => eventManifest(draft, at, '123456789012/ap-northeast-1/simulated') as unknown as Manifest,
 };

@@ -38,8 +38,8 @@ export interface EventManifest {
 /**
  * The Event of a draft. Its name follows from its content and time, so that a repeated request makes no second one.
  *
- * It lies in `default`, where the API wants Events of cluster-scoped objects; an Event of a namespaced object has to lie
- * beside it.
+ * It lies in `default`, where the API wants Events of cluster-scoped objects; an Event of a namespaced object lies beside
+ * it, where people look for it.
  *
  * @param instance who reports, such as the cluster's key; at most 128 characters are kept
  * @design D11-03
