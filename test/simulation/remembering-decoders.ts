@@ -29,4 +29,5 @@ export const rememberingDecoders: Decoders = {
   nodeMetadata: once(decoders.nodeMetadata, (raw) => (raw as { metadata: object }).metadata),
   pod: once(decoders.pod),
   disruptionBudget: once(decoders.disruptionBudget),
+  event: decoders.event,
 };
