@@ -227,6 +227,8 @@ function repeatFallback(view: PoolView, rotation: Draining, old: NodeClaim): Ver
     return abort(view, rotation, old, `Karpenter has chosen the node itself (${old.disruptionReason})`);
   if (candidate && isOptedOut(candidate))
     return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
+  if (!view.policy.surge.forcefulFallback)
+    return abort(view, rotation, old, "the fallback's delete never landed and forcefulFallback is no longer enabled");
   const findings = poolFindings(view.policy, view.pool, view.claims, view.at);
   const closed = firstClosed(
     judgeGates({ view, policy: view.policy, findings }).filter((verdict) => holdsFallback.has(verdict.gate)),
