@@ -8,7 +8,7 @@ import { ourClock } from '../../lib/adapters/aws/schedule-event.ts';
 import { UnusableConnection } from '../../lib/adapters/kubernetes/connection.ts';
 import { lookForPlan } from '../../lib/controller/look-for-plan.ts';
 import { ObservationFailed, type PoolRecord, type TickRecord } from '../../lib/controller/ports.ts';
-import type { RotateRequest } from '../../lib/domain/cluster/snapshot.ts';
+import type { Tick } from '../../lib/controller/run-tick.ts';
 import { outlookOf } from '../../lib/engine/outlook.ts';
 import { poolDocument } from '../../lib/engine/plan-document.ts';
 import { budgetOf, makeTick, openCluster, type ReconcileDependencies, type Remaining } from './tick.ts';
@@ -38,7 +38,7 @@ export async function answerRun(
 /** The record of a start has room for some words, not for a letter. */
 const longestReason = 200;
 
-function requestOf(run: ManualRun): { request?: RotateRequest } {
+function requestOf(run: ManualRun): Pick<Tick, 'request'> {
   const { action, nodeClaim, nodePool, ignoreWindow = false, id, requestedBy, reason, requestedAt } = run;
   if (action !== 'rotate' || nodeClaim === undefined) return {};
   const words = `manual run ${id}, asked for by ${requestedBy} (as claimed): ${reason}`.slice(0, longestReason);

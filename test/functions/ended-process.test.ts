@@ -115,7 +115,8 @@ test('the begin and the end of a streak of failures are told though the process 
 test('a streak whose end was not told ends before the next one begins (D10-02, D10-04)', async () => {
   const installation = await Installation.start(around);
   made.push(installation);
-  const failing = (yes: boolean) => installation.cluster.serverFaults({ next: () => (yes ? 'serverError' : undefined) });
+  const failing = (yes: boolean) =>
+    installation.cluster.serverFaults({ next: () => (yes ? 'serverError' : undefined) });
   failing(true);
   await installation.minute();
   failing(false);
