@@ -8,11 +8,21 @@ import type { Offering } from './instance-types.ts';
 import { measuredBonus } from './instance-types.ts';
 import type { ClaimObject, NodeObject } from './kube-object.ts';
 import { conditionSince, createdAt, isDeleting, isTrue, withCondition } from './kube-object.ts';
-import { nodeLabels, nodeOf, offeringOf, poolOf, templateLabels, terminationFinalizer } from './node-claims.ts';
+import {
+  launchChoices,
+  nodeLabels,
+  nodeOf,
+  noteShortage,
+  offeringOf,
+  poolOf,
+  templateLabels,
+  terminationFinalizer,
+} from './node-claims.ts';
 import { drawnSeconds, luckOf } from './random.ts';
 import type { Model, WorldState } from './world-state.ts';
 import { nextOf } from './world-state.ts';
 
+const launchTimeout = minutes(5);
 const registrationTimeout = minutes(15);
 
 export const claimLifecycle: Model = {
@@ -35,12 +45,7 @@ function advanceClaim(world: WorldState, claim: ClaimObject): Instant | undefine
   if (!isTrue(claim, 'Launched')) {
     const due = after('launch', created);
     if (due > now) return due;
-    if (!offering || world.cloud.outcomeOf(offering, claim.metadata.name) === 'insufficientCapacity') {
-      store.remove(claim);
-      return undefined;
-    }
-    launch(world, claim, offering);
-    return undefined;
+    return tryLaunch(world, claim, created);
   }
   if (!isTrue(claim, 'Registered')) {
     const due = after('registration', created);
@@ -58,6 +63,27 @@ function advanceClaim(world: WorldState, claim: ClaimObject): Instant | undefine
   return undefined;
 }
 
+/** The cloud takes the first of the claim's offerings that it has; a claim that gets none is given up at once. */
+function tryLaunch(world: WorldState, claim: ClaimObject, created: Instant): Instant | undefined {
+  const { store, cloud, now } = world;
+  for (const offering of launchChoices(world, claim)) {
+    const outcome = cloud.outcomeOf(offering, claim.metadata.name);
+    if (outcome === 'insufficientCapacity') {
+      noteShortage(world, offering);
+      continue;
+    }
+    if (outcome !== 'neverLaunches') {
+      launch(world, claim, offering);
+      return undefined;
+    }
+    const givesUp = add(created, launchTimeout);
+    if (givesUp > now) return givesUp;
+    break;
+  }
+  store.remove(claim);
+  return undefined;
+}
+
 function launch(world: WorldState, claim: ClaimObject, { type, labels }: Offering): void {
   const instance = `i-0${Math.floor(luckOf(claim.metadata.uid) * 2 ** 32)
     .toString(16)
@@ -66,7 +92,7 @@ function launch(world: WorldState, claim: ClaimObject, { type, labels }: Offerin
     metadata: { labels: { ...claim.metadata.labels, ...labels } },
     status: {
       providerID: `aws:///${labels['topology.kubernetes.io/zone']}/${instance}`,
-      imageID: 'ami-0a1b2c3d4e5f67890',
+      imageID: world.cloud.image,
       capacity: formatResourceList(type.capacity),
       allocatable: formatResourceList(type.allocatable),
       conditions: withCondition(claim.status.conditions, world.now, 'Launched', 'True', 'Launched'),

@@ -151,6 +151,7 @@ export interface ClaimObject extends KubeObject {
   readonly status: {
     readonly nodeName?: string;
     readonly providerID?: string;
+    readonly imageID?: string;
     readonly capacity?: Strings;
     readonly allocatable?: Strings;
     readonly lastPodEventTime?: string;
@@ -174,6 +175,7 @@ export interface PoolObject extends KubeObject {
         readonly nodes: string;
         readonly reasons?: readonly string[];
         readonly schedule?: string;
+        readonly duration?: string;
       }[];
     };
   };

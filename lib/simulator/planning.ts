@@ -7,7 +7,7 @@
 
 import { units } from '../domain/cluster/quantity.ts';
 import type { ResourceList } from '../domain/cluster/resource-list.ts';
-import { amountOf, maximum, minus, plus, total } from '../domain/cluster/resource-list.ts';
+import { amountOf, maximum, minus, noResources, plus, total } from '../domain/cluster/resource-list.ts';
 import type { Offering } from './instance-types.ts';
 import { amounts } from './instance-types.ts';
 import type { ClaimObject, PodObject, PoolObject, RawRequirement, RawTaint, RawTerm, Strings } from './kube-object.ts';
@@ -16,6 +16,7 @@ import {
   daemonOverhead,
   disruptedTaint,
   hasTaint,
+  isOnSale,
   livingClaims,
   nodeLabels,
   nodeOf,
@@ -45,38 +46,56 @@ export interface NewClaim {
   requests: ResourceList;
 }
 
+export interface PlanOptions {
+  /** Plans as if this claim and its node were gone, and trusts initialized nodes only, as a disruption does. */
+  readonly without?: ClaimObject;
+}
+
 export interface Plan {
   readonly newClaims: readonly NewClaim[];
   /** Existing places that were given a Pod. */
   readonly nominated: ReadonlySet<string>;
+  /** Pods that fit nowhere. */
+  readonly unplaced: readonly PodObject[];
 }
 
 /** The terms that count for a Pod at one stage of relaxing: all of them as if required. */
 type Demand = readonly RawTerm[];
 
-export function plan(world: WorldState, pods: readonly PodObject[]): Plan {
-  const places = placesOf(world);
-  const pools = openPools(world).map((pool) => ({ pool, left: limitsLeft(world, pool) }));
+export function plan(world: WorldState, pods: readonly PodObject[], { without }: PlanOptions = {}): Plan {
+  const places = placesOf(world, without);
+  const pools = openPools(world).map((pool) => ({ pool, left: limitsLeft(world, pool, without) }));
+  const unplaced: PodObject[] = [];
   const newClaims: NewClaim[] = [];
   const nominated = new Set<string>();
   for (const pod of bySize(pods)) {
     const needs = needsOf(pod);
-    for (const demand of demandsOf(needs)) {
+    const placed = demandsOf(needs).some((demand) => {
       const place = places.find((candidate) => accepts(candidate, needs, demand));
       if (place) {
         place.room = minus(place.room, needs.requests);
         nominated.add(place.name);
-        break;
+        return true;
       }
-      if (newClaims.some((claim) => joins(world, claim, needs, demand))) break;
+      if (newClaims.some((claim) => joins(world, claim, needs, demand))) return true;
       const opened = openClaim(world, pools, needs, demand);
-      if (opened) {
-        newClaims.push(opened);
-        break;
-      }
-    }
+      if (opened) newClaims.push(opened);
+      return opened !== undefined;
+    });
+    if (!placed) unplaced.push(pod);
   }
-  return { newClaims, nominated };
+  return { newClaims, nominated, unplaced };
+}
+
+/** One more node of a static pool; undefined when its limit of nodes, or the cloud, has none left. */
+export function staticClaim(world: WorldState, pool: PoolObject): NewClaim | undefined {
+  const { spec, metadata } = pool.spec.template;
+  const template = templateLabels(pool.metadata.name, metadata?.labels, spec);
+  const left = limitsLeft(world, pool, undefined);
+  const offerings = offeringsFor(world, template, spec).filter(
+    (offering) => isOnSale(world, offering) && withinLimits(left, offering),
+  );
+  return offerings.length === 0 ? undefined : { pool, template, offerings, requests: noResources };
 }
 
 const bySize = (pods: readonly PodObject[]): readonly PodObject[] => {
@@ -108,10 +127,11 @@ const accepts = (place: Place, needs: Needs, demand: Demand): boolean =>
   refusedTaints(needs, place.taints).length === 0 &&
   meets(place.labels, place.name, needs, demand);
 
-function placesOf(world: WorldState): readonly Place[] {
+function placesOf(world: WorldState, without: ClaimObject | undefined): readonly Place[] {
   const { store } = world;
   return store.all<ClaimObject>('NodeClaim').flatMap((claim): Place[] => {
-    if (isDeleting(claim)) return [];
+    if (isDeleting(claim) || claim.metadata.uid === without?.metadata.uid) return [];
+    if (without && !isTrue(claim, 'Initialized')) return [];
     const node = nodeOf(store, claim);
     if (!node) return inFlight(world, claim);
     if (isDeleting(node) || hasTaint(node, disruptedTaint.key)) return [];
@@ -119,7 +139,7 @@ function placesOf(world: WorldState): readonly Place[] {
     const labels = node.metadata.labels ?? {};
     const passing = (taint: RawTaint): boolean =>
       taint.key === 'node.kubernetes.io/not-ready' && !isTrue(claim, 'Initialized');
-    const taints = (node.spec.taints ?? []).filter((taint) => !passing(taint));
+    const taints = (world.seen(node).spec.taints ?? []).filter((taint) => !passing(taint));
     return [
       {
         name,
@@ -154,9 +174,13 @@ interface PoolRoom {
 }
 
 /** Limits minus what the pool's claims that are not being deleted have as capacity; only limited resources are named. */
-function limitsLeft(world: WorldState, pool: PoolObject): ResourceList {
+function limitsLeft(world: WorldState, pool: PoolObject, without: ClaimObject | undefined): ResourceList {
   const limits = amounts(pool.spec.limits ?? {});
-  const used = total(livingClaims(world.store, pool.metadata.name).map((claim) => capacityOf(world, claim)));
+  if (limits.size === 0) return noResources;
+  const counted = livingClaims(world.store, pool.metadata.name).filter(
+    (claim) => claim.metadata.uid !== without?.metadata.uid,
+  );
+  const used = total(counted.map((claim) => capacityOf(world, claim)));
   return new Map([...limits].map(([resource]) => [resource, amountOf(minus(limits, used), resource)]));
 }
 
@@ -212,7 +236,9 @@ function openClaim(world: WorldState, pools: readonly PoolRoom[], needs: Needs, 
     const { spec, metadata } = entry.pool.spec.template;
     if (refusedTaints(needs, spec.taints ?? []).length > 0) continue;
     const template = templateLabels(entry.pool.metadata.name, metadata?.labels, spec);
-    const affordable = offeringsFor(world, template, spec).filter((offering) => withinLimits(entry.left, offering));
+    const affordable = offeringsFor(world, template, spec).filter(
+      (offering) => isOnSale(world, offering) && withinLimits(entry.left, offering),
+    );
     const claim: NewClaim = { pool: entry.pool, template, offerings: affordable, requests: needs.requests };
     const offerings = remaining(world, claim, needs, demand, needs.requests);
     if (offerings.length === 0) continue;

@@ -9,6 +9,7 @@ import { formatResourceList, plus } from '../domain/cluster/resource-list.ts';
 import type { Instant } from '../domain/time.ts';
 import { add, earliest, seconds } from '../domain/time.ts';
 import { blocksFully, budgetsOf } from './disruption-budgets.ts';
+import { hashAnnotations } from './drift.ts';
 import type { NodeObject, PodObject } from './kube-object.ts';
 import { conditionOf, isDeleting } from './kube-object.ts';
 import { daemonOverhead, disruptedTaint, hasTaint, nodeLabels, terminationFinalizer } from './node-claims.ts';
@@ -75,10 +76,11 @@ function waitingPods({ store, now }: WorldState): readonly PodObject[] {
 function provision(world: WorldState, pods: readonly PodObject[]): void {
   const { newClaims, nominated } = plan(world, pods);
   for (const name of nominated) world.nominations.set(name, add(world.now, nominationWindow));
-  for (const claim of newClaims) create(world, claim);
+  for (const claim of newClaims) createClaim(world, claim);
 }
 
-function create(world: WorldState, claim: NewClaim): void {
+/** @returns the name of the new NodeClaim, which is nominated for the Pods that it was planned for */
+export function createClaim(world: WorldState, claim: NewClaim): string {
   const { pool, template } = claim;
   const { metadata, spec } = pool.spec.template;
   const name = `${pool.metadata.name}-${world.random.suffix()}`;
@@ -89,7 +91,7 @@ function create(world: WorldState, claim: NewClaim): void {
     metadata: {
       name,
       labels: template,
-      annotations: { ...metadata?.annotations },
+      annotations: { ...metadata?.annotations, ...hashAnnotations(pool) },
       finalizers: [terminationFinalizer],
       ownerReferences: [
         { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: pool.metadata.name, uid: pool.metadata.uid },
@@ -106,4 +108,5 @@ function create(world: WorldState, claim: NewClaim): void {
     status: {},
   });
   world.nominations.set(name, add(world.now, nominationWindow));
+  return name;
 }

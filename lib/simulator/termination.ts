@@ -21,6 +21,7 @@ import {
   withCondition,
 } from './kube-object.ts';
 import { disruptedTaint, hasTaint, nodeOf, poolOf, terminationFinalizer, terminationTimestamp } from './node-claims.ts';
+import { isInstanceGone } from './node-health.ts';
 import { isDaemon, isTerminal, mayNotBeDisrupted, needsOf, refusedTaints } from './pod-needs.ts';
 import { drawnSeconds } from './random.ts';
 import type { Model, WorldState } from './world-state.ts';
@@ -47,7 +48,7 @@ export const expiration: Model = {
 };
 
 export const termination: Model = {
-  reads: ['NodeClaim', 'Node', 'Pod', 'PodDisruptionBudget', 'ReplicaSet', 'StatefulSet'],
+  reads: ['NodeClaim', 'Node', 'Pod', 'PodDisruptionBudget', 'ReplicaSet', 'StatefulSet', 'cloud'],
   run(world) {
     // Deleting the Node ends in the same flow.
     for (const claim of world.store.all<ClaimObject>('NodeClaim')) {
@@ -76,6 +77,8 @@ function endClaim(world: WorldState, claim: ClaimObject): Instant | undefined {
     release(world, claim);
     return undefined;
   }
+  // Nothing is left to drain from a machine that is gone; what is still Ready only has not been noticed yet.
+  if (isInstanceGone(world, claim.status.providerID) && !isTrue(node, 'Ready')) return dropNode(world, claim, node);
   if (!isDeleting(node)) {
     store.terminate(node);
     return now;
@@ -146,16 +149,21 @@ function force(world: WorldState, pod: PodObject, ends: Instant): void {
 }
 
 function stopInstance(world: WorldState, claim: ClaimObject, node: NodeObject): Instant | undefined {
-  const { store, now, delays } = world;
+  const { now, delays } = world;
   const due = add(
     conditionSince(claim, 'Drained') ?? now,
     seconds(drawnSeconds(delays.instanceStop, claim.metadata.uid)),
   );
   if (due > now) return due;
+  return dropNode(world, claim, node);
+}
+
+function dropNode(world: WorldState, claim: ClaimObject, node: NodeObject): undefined {
+  const { store } = world;
   for (const pod of store.podsOn(node.metadata.name)) store.remove(pod);
-  store.update(node, { metadata: { finalizers: withoutOurs(node) } });
+  const leaving = isDeleting(node) ? node : store.terminate(node);
+  if (leaving) store.update(leaving, { metadata: { finalizers: withoutOurs(node) } });
   release(world, claim);
-  return undefined;
 }
 
 const withoutOurs = (object: ClaimObject | NodeObject): readonly string[] =>

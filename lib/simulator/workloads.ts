@@ -25,6 +25,7 @@ import {
   stamp,
   withCondition,
 } from './kube-object.ts';
+import { isInstanceGone, waitsForItsNode } from './node-health.ts';
 import { isTerminal, needsOf, refusedTaints, selectorHolds } from './pod-needs.ts';
 import { drawnSeconds } from './random.ts';
 import type { Model, WorldState } from './world-state.ts';
@@ -127,7 +128,7 @@ function createPod({ store, random }: WorldState, owner: WorkloadObject, templat
 
 /** Starts Pods on Ready nodes and takes away those that have stopped, or whose node is gone. */
 export const kubelets: Model = {
-  reads: ['Pod', 'Node'],
+  reads: ['Pod', 'Node', 'cloud'],
   run(world) {
     const { store, now } = world;
     const moments = store.all<PodObject>('Pod').map((pod) => {
@@ -138,7 +139,7 @@ export const kubelets: Model = {
         return undefined;
       }
       // A kubelet that does not report neither starts nor stops anything.
-      if (!isTrue(node, 'Ready')) return undefined;
+      if (!isTrue(node, 'Ready') || isInstanceGone(world, node.spec.providerID)) return undefined;
       return isDeleting(pod) ? stopPod(world, pod) : runPod(world, pod);
     });
     return nextOf(now, moments);
@@ -177,6 +178,9 @@ function runPod(world: WorldState, pod: PodObject): Instant | undefined {
         conditions: withCondition(pod.status.conditions, now, 'Ready', 'True', ''),
       },
     });
+  }
+  if (waitsForItsNode(pod)) {
+    store.update(pod, { status: { conditions: withCondition(pod.status.conditions, now, 'Ready', 'True', '') } });
   }
   const limit = pod.spec.activeDeadlineSeconds;
   if (limit === undefined || isTerminal(pod)) return undefined;

@@ -4,11 +4,12 @@
  * A model is run when something it reads has changed, or when the moment that it named has come; it acts on what is
  * due. What it knows is in the store, so that order and number of runs do not matter.
  */
-import type { Instant } from '../domain/time.ts';
+import type { Duration, Instant } from '../domain/time.ts';
 import { instant, second } from '../domain/time.ts';
 import type { Cloud } from './cloud.ts';
 import type { InstanceType } from './instance-types.ts';
 import type { KindName } from './kinds.ts';
+import type { NodeObject } from './kube-object.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Random, SecondsRange } from './random.ts';
 
@@ -53,6 +54,13 @@ export interface WorldState {
   readonly forcefulExpirations: ForcefulExpiration[];
   /** Nodes and claims that Karpenter has planned pending Pods onto, and until when that protects them. */
   readonly nominations: Map<string, Instant>;
+  /** Offerings that were asked for in vain, and until when Karpenter does not count on them. */
+  readonly shortUntil: Map<string, Instant>;
+  readonly shortageMemory: Duration;
+  /** The Node as Karpenter has it, which may be some seconds old. */
+  seen(node: NodeObject): NodeObject;
+  /** When Karpenter next sees a change of a Node that it has not seen yet. */
+  nextSight(): Instant | undefined;
 }
 
 /** Facts that models read beside the objects. */

@@ -5,14 +5,17 @@
  * same seed and the same calls are the same to the last uid.
  */
 import { assert } from '../domain/assert.ts';
-import type { Instant } from '../domain/time.ts';
+import type { Duration, Instant } from '../domain/time.ts';
+import { zero } from '../domain/time.ts';
 import { Cloud } from './cloud.ts';
 import { disruptionController } from './disruption-budgets.ts';
 import type { InstanceType } from './instance-types.ts';
 import { instanceTypes } from './instance-types.ts';
 import { createKarpenter } from './karpenter.ts';
-import type { PodObject } from './kube-object.ts';
+import type { NodeObject, PodObject } from './kube-object.ts';
 import { isDeleting } from './kube-object.ts';
+import { goneInstances, silentNodes } from './node-health.ts';
+import { NodeViews } from './node-views.ts';
 import type { StoreEvent } from './object-store.ts';
 import { ObjectStore } from './object-store.ts';
 import { isDaemon } from './pod-needs.ts';
@@ -28,6 +31,12 @@ export interface WorldOptions {
   readonly seed?: number;
   readonly delays?: Partial<Delays>;
   readonly instanceTypes?: readonly InstanceType[];
+  /** How long it takes until Karpenter sees a cordon, a taint or an annotation of a Node; nothing when absent. */
+  readonly nodeLag?: Duration;
+  /** How long Karpenter does not ask again for an offering that was short; AWS: three minutes. Nothing when absent. */
+  readonly shortageMemory?: Duration;
+  /** Whether Karpenter replaces nodes that have not been Ready for half an hour. */
+  readonly repairsNodes?: boolean;
 }
 
 /** A model, the versions of what it read when it last ran, and when it wants to run again. */
@@ -47,10 +56,13 @@ export class World implements WorldState {
   readonly instanceTypes: readonly InstanceType[];
   readonly forcefulExpirations: ForcefulExpiration[] = [];
   readonly nominations = new Map<string, Instant>();
+  readonly shortUntil = new Map<string, Instant>();
+  readonly shortageMemory: Duration;
   readonly cloud = new Cloud();
 
   #now: Instant;
   readonly #models: readonly Watch[];
+  readonly #views: NodeViews;
   readonly #podsMoved = new Map<string, Instant>();
 
   constructor(options: WorldOptions) {
@@ -59,22 +71,35 @@ export class World implements WorldState {
     this.store = new ObjectStore(() => this.#now, this.random);
     this.delays = { ...usualDelays, ...options.delays };
     this.instanceTypes = options.instanceTypes ?? instanceTypes;
+    this.shortageMemory = options.shortageMemory ?? zero;
+    this.#views = new NodeViews(options.nodeLag ?? zero);
     const models = [
+      goneInstances,
       nodeTaints,
+      silentNodes,
       replicaSets,
       statefulSets,
       daemonSets,
       kubelets,
       scheduler,
-      ...createKarpenter(this.#podsMoved),
+      ...createKarpenter(this.#podsMoved, options.repairsNodes ?? false),
       disruptionController,
     ];
     this.#models = models.map((model) => ({ model, seen: -1, due: undefined }));
     this.store.onChange((event) => this.#notePodMove(event));
+    this.store.onChange((event, at) => this.#views.note(event, at));
   }
 
   get now(): Instant {
     return this.#now;
+  }
+
+  seen(node: NodeObject): NodeObject {
+    return this.#views.seen(node, this.#now);
+  }
+
+  nextSight(): Instant | undefined {
+    return this.#views.next(this.#now);
   }
 
   /** Set to make launches fail or hang. */

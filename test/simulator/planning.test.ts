@@ -106,7 +106,6 @@ describe('pools that Karpenter does not plan for', () => {
   };
 
   test.each<[string, (world: World, pool: PoolObject) => void]>([
-    ['of a fixed size', ({ store }, pool) => void store.update(pool, { spec: { replicas: 1 } })],
     ['of the fixed size 0', ({ store }, pool) => void store.update(pool, { spec: { replicas: 0 } })],
     [
       'that are not Ready',

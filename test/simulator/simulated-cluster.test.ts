@@ -228,7 +228,7 @@ describe('acting', () => {
     const cluster = clusterOf(world, { faults: faultsAt([{ verb: 'patch', nth: 1, fault }]) });
     const result = await cluster.apply(annotate(refTo(world, 'NodePool', 'api')));
     expect(result.outcome).toBe(outcome);
-    expect(world.store.get('NodePool', 'api')?.metadata.annotations !== undefined).toBe(written);
+    expect(world.store.get('NodePool', 'api')?.metadata.annotations?.['noderotation.io/x'] !== undefined).toBe(written);
   });
 
   test('after so many actions the process dies before the next (D14-02)', async () => {

@@ -113,8 +113,11 @@ export const claimObject = ({ world }: Scene, name: string | undefined): ClaimOb
 export const nodeObject = ({ world }: Scene, name: string | undefined): NodeObject | undefined =>
   world.store.get('Node', name ?? '') as NodeObject | undefined;
 
+/** Without the hash of the pool's template that Karpenter puts on all that it makes. */
 export const annotationsOf = (object: KubeObject | undefined): Strings =>
-  (object?.metadata.annotations ?? {}) as Strings;
+  Object.fromEntries(
+    Object.entries(object?.metadata.annotations ?? {}).filter(([key]) => !key.startsWith('karpenter.sh/nodepool-hash')),
+  );
 
 export const isCordoned = (node: NodeObject | undefined): boolean => node?.spec.unschedulable === true;
 

@@ -14,6 +14,7 @@ import type {
   Strings,
 } from '../../lib/simulator/kube-object.ts';
 import { stopAnnotation } from '../../lib/simulator/workloads.ts';
+import type { WorldOptions } from '../../lib/simulator/world.ts';
 import { World } from '../../lib/simulator/world.ts';
 import type { Delays } from '../../lib/simulator/world-state.ts';
 import { at, lasting } from './builders.ts';
@@ -33,8 +34,8 @@ export const plainDelays: Delays = {
 export const start: Instant = at('2026-06-01T00:00:00Z');
 
 /** Namespaces `shop` and `node-rotation`, the placeholder's priority class, and nothing else. */
-export function emptyWorld(): World {
-  const world = new World({ startsAt: start, delays: plainDelays });
+export function emptyWorld(options: Partial<WorldOptions> = {}): World {
+  const world = new World({ startsAt: start, delays: plainDelays, ...options });
   for (const name of ['default', 'shop', 'node-rotation']) create(world, { kind: 'Namespace', metadata: { name } });
   const policy = { preemptionPolicy: 'Never' };
   create(world, { kind: 'PriorityClass', metadata: { name: 'node-rotation-placeholder' }, value: -10, ...policy });
@@ -54,6 +55,10 @@ export interface PoolShape {
   readonly terminationGracePeriod?: string;
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly consolidateAfter?: string;
+  readonly consolidationPolicy?: string;
+  readonly budgets?: readonly object[];
+  readonly replicas?: number;
+  readonly capacityTypes?: readonly string[];
   readonly instanceTypes?: readonly string[];
 }
 
@@ -72,11 +77,16 @@ export function addPool(world: World, shape: PoolShape = {}): void {
           ...(shape.taints ? { taints: shape.taints } : {}),
           requirements: [
             { key: 'node.kubernetes.io/instance-type', operator: 'In', values: instanceTypes },
-            { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] },
+            { key: 'karpenter.sh/capacity-type', operator: 'In', values: shape.capacityTypes ?? ['on-demand'] },
           ],
         },
       },
-      disruption: { consolidateAfter: shape.consolidateAfter ?? 'Never' },
+      disruption: {
+        consolidateAfter: shape.consolidateAfter ?? 'Never',
+        consolidationPolicy: shape.consolidationPolicy ?? 'WhenEmpty',
+        ...(shape.budgets ? { budgets: shape.budgets } : {}),
+      },
+      ...(shape.replicas === undefined ? {} : { replicas: shape.replicas }),
       ...(shape.limits ? { limits: shape.limits } : {}),
     },
   });
