@@ -7,11 +7,12 @@ import { drawSpec, drawWindow, manifestOf } from './draw-policies.ts';
 import type { Move, TimedMove, Which } from './sim-case.ts';
 
 export function drawMoves(dice: Dice, minutes: number, startsAt: string): readonly TimedMove[] {
-  const count = dice.of([0, 2, 5, 10, 20]);
+  const count = dice.of([0, 3, 8, 16, 30]);
   return Array.from({ length: count }, () => {
     const phase = dice.of([undefined, 'pending', 'hostSeen', 'hostSeen', 'draining', 'draining', 'none'] as const);
     return {
-      at: dice.below(minutes * 60),
+      // One that waits for a rotation must not come too late for it.
+      at: dice.below(phase === undefined ? minutes * 60 : minutes * 30),
       ...(phase === undefined ? {} : { phase }),
       ...(dice.chance(0.4) ? { call: 1 + dice.below(12) } : {}),
       move: drawMove(dice, startsAt),
@@ -36,7 +37,7 @@ const which = (dice: Dice): Which => dice.of<Which>(['candidate', 'candidate', '
 const at = (dice: Dice) => ({ pool: any(dice), node: which(dice) });
 
 const draws: readonly Draw[] = [
-  (dice, startsAt) => ({
+  (dice) => ({
     kind: dice.of(['freezePool', 'freezePool', 'freezePolicy']),
     of: any(dice),
     minutes: dice.of([2, 10, 30, 300, 'malformed', 'never'] as const),
@@ -48,7 +49,7 @@ const draws: readonly Draw[] = [
     of: any(dice),
     spec: { maintenanceWindows: [drawWindow(dice, startsAt)] },
   }),
-  (dice, startsAt) => ({
+  (dice) => ({
     kind: 'editPolicy',
     of: any(dice),
     spec: { surge: { forcefulFallback: { enabled: dice.chance(0.5) }, readyTimeout: dice.of(['3m', '20m']) } },

@@ -7,6 +7,8 @@ import { callFaults } from './sim-case.ts';
 
 const all: readonly Trouble['kind'][] = [
   ...callFaults,
+  'lostDelete',
+  'unheardDelete',
   'lateLanding',
   'suspended',
   'crash',
@@ -41,7 +43,11 @@ export function drawTroubles(dice: Dice, minutes: number): readonly Trouble[] {
     const kind = dice.of(all);
     const lasts = dice.of([5, 30, 120, 600, minutes]) * 60;
     const from = lasts >= minutes * 60 ? 0 : dice.below(minutes * 60 - lasts);
-    const chance = outages.has(kind) ? dice.of([0.3, 1, 1]) : dice.of([0.01, 0.05, 0.2]);
+    const chance = kind.endsWith('Delete')
+      ? 0.5
+      : outages.has(kind)
+        ? dice.of([0.3, 1, 1])
+        : dice.of([0.01, 0.05, 0.2]);
     return { from, until: Math.min(from + lasts, minutes * 60), kind, chance, ...secondsOf(dice, kind) };
   });
 }

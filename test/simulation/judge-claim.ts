@@ -117,7 +117,7 @@ function noFallback(sight: Sight, poolName: string, claim: ClaimObject): readonl
   const { deadline, grace } = lifeOf(claim);
   const repeated = anchorOf(pool)?.claim === claim.metadata.name;
   return [
-    ...(terms.fallback || repeated ? [] : ['fell back though that is off']),
+    ...(terms.fallback ? [] : ['fell back though that is off']),
     ...(frozen ? ['fell back during a freeze'] : []),
     ...(pool?.spec.replicas === undefined ? [] : ['fell back in a static pool']),
     ...(windowAt(terms, sight.observedAt) === 'closed' ? ['fell back outside every window'] : []),

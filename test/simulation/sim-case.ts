@@ -105,6 +105,9 @@ export interface Trouble {
   readonly until: number;
   readonly kind:
     | (typeof callFaults)[number]
+    /** The delete of a NodeClaim does not arrive, or its answer does not. */
+    | 'lostDelete'
+    | 'unheardDelete'
     /** The client gives up, and the write lands a few seconds later. */
     | 'lateLanding'
     /** The process stands still before a call. */

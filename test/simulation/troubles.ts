@@ -39,6 +39,10 @@ export class Troubles {
 
   /** What becomes of one call on its way. */
   faultOf(call: Call, place: string): Fault | undefined {
+    if (call.verb === 'delete' && call.kind === 'NodeClaim') {
+      if (this.strikes('lostDelete', place)) return 'lostRequest';
+      if (this.strikes('unheardDelete', place)) return 'lostResponse';
+    }
     return callFaults.find((kind) => fits(kind, call) && this.strikes(kind, place) !== undefined);
   }
 
