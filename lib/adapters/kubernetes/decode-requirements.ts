@@ -9,6 +9,9 @@ import { valuesOf } from '../../domain/cluster/requirements.ts';
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] as const;
 
+export const isOperator = (value: unknown): value is Requirement['operator'] =>
+  operators.some((operator) => operator === value);
+
 /** One requirement of a node selector, of Karpenter or of a Pod's affinity. */
 export const requirement = z
   .object({ key: z.string(), operator: z.enum(operators), values: z.array(z.string()).nullish() })

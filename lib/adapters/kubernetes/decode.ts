@@ -19,6 +19,7 @@ import { hours, parseKarpenterDuration } from '../../domain/time.ts';
 import { anyMap, condition, conditionOf, metadata, textMap, toMeta } from './decode-metadata.ts';
 import { nameOddBounds, requirement } from './decode-requirements.ts';
 import { readLeniently, textOf } from './lenient-reading.ts';
+import { soundNodeClaim, soundNodeMetadata } from './sound-objects.ts';
 
 /** What became of one raw object. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -55,7 +56,7 @@ const nodePoolSchema = z.object({
   status: z.object({ resources: amounts.nullish(), conditions: z.array(condition).nullish() }).nullish(),
 });
 
-const nodeClaimSchema = z.object({
+export const nodeClaimSchema = z.object({
   metadata,
   spec: z.object({ ...lifetimeFields, requirements: z.array(requirement).nullish() }).nullish(),
   status: z
@@ -81,7 +82,7 @@ const nodeSchema = z.object({
   status: z.object({ allocatable: amounts.nullish(), conditions: z.array(condition).nullish() }).nullish(),
 });
 
-const nodeMetadataSchema = z.object({ metadata });
+export const nodeMetadataSchema = z.object({ metadata });
 
 const labelSelector = z
   .object({
@@ -118,13 +119,20 @@ const disruptionBudgetSchema = z.object({
     .nullish(),
 });
 
-/** Reads an object by its schema, or says why it is refused. */
+/**
+ * Reads an object by its schema, or says why it is refused.
+ *
+ * @param sound reads an object that needs no schema; undefined leaves it to the schema
+ */
 export function decoded<S extends z.ZodType, T>(
   kind: string,
   schema: S,
   raw: unknown,
   build: (read: z.output<S>, problems: Unreadable[]) => T,
+  sound?: (raw: unknown) => z.output<S> | undefined,
 ): Decoded<T> {
+  const asItShouldBe = sound?.(raw);
+  if (asItShouldBe !== undefined) return { ok: true, value: build(asItShouldBe, []) };
   const reading = readLeniently(schema, raw);
   if (reading === undefined) return { ok: false, problem: `${kind} without a readable metadata.name: ${textOf(raw)}` };
   return { ok: true, value: build(reading.value, [...reading.unreadable]) };
@@ -164,34 +172,46 @@ export const decodeNodePool = (raw: unknown): Decoded<NodePool> =>
   });
 
 export const decodeNodeClaim = (raw: unknown): Decoded<NodeClaim> =>
-  decoded('NodeClaim', nodeClaimSchema, raw, ({ metadata, spec, status }, problems) => {
-    const meta = toMeta(metadata, problems);
-    const durations = readDurations('spec', spec ?? {}, problems);
-    nameOddBounds(spec?.requirements, 'spec.requirements', problems);
-    const [lifetimeProblems, others] = split(problems, lifetimeOfClaim);
-    if (meta.created === undefined && lifetimeProblems.every(({ path }) => path !== createdPath)) {
-      lifetimeProblems.push({ path: createdPath, text: '', problem: 'the object carries no creation time' });
-    }
-    const { nodeName, providerID, capacity, allocatable, conditions } = status ?? {};
-    const disruption = conditionOf(conditions, 'DisruptionReason');
-    const ready = conditionOf(conditions, 'Ready')?.status;
-    return {
-      meta,
-      nodePool: label(meta, nodePoolLabel) ?? '',
-      lifetime: claimLifetime(meta.created, durations, lifetimeProblems),
-      ...(nodeName ? { nodeName } : {}),
-      ...(providerID ? { providerId: providerID } : {}),
-      ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
-      ...(disruption?.status === 'True' ? { disruptionReason: disruption.reason || 'Unknown' } : {}),
-      requirements: spec?.requirements ?? [],
-      ...(capacity ? { capacity: resourceList(capacity, 'status.capacity', others) } : {}),
-      ...(allocatable ? { allocatable: resourceList(allocatable, 'status.allocatable', others) } : {}),
-      unreadable: others,
-    };
-  });
+  decoded(
+    'NodeClaim',
+    nodeClaimSchema,
+    raw,
+    ({ metadata, spec, status }, problems) => {
+      const meta = toMeta(metadata, problems);
+      const durations = readDurations('spec', spec ?? {}, problems);
+      nameOddBounds(spec?.requirements, 'spec.requirements', problems);
+      const [lifetimeProblems, others] = split(problems, lifetimeOfClaim);
+      if (meta.created === undefined && lifetimeProblems.every(({ path }) => path !== createdPath)) {
+        lifetimeProblems.push({ path: createdPath, text: '', problem: 'the object carries no creation time' });
+      }
+      const { nodeName, providerID, capacity, allocatable, conditions } = status ?? {};
+      const disruption = conditionOf(conditions, 'DisruptionReason');
+      const ready = conditionOf(conditions, 'Ready')?.status;
+      return {
+        meta,
+        nodePool: label(meta, nodePoolLabel) ?? '',
+        lifetime: claimLifetime(meta.created, durations, lifetimeProblems),
+        ...(nodeName ? { nodeName } : {}),
+        ...(providerID ? { providerId: providerID } : {}),
+        ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
+        ...(disruption?.status === 'True' ? { disruptionReason: disruption.reason || 'Unknown' } : {}),
+        requirements: spec?.requirements ?? [],
+        ...(capacity ? { capacity: resourceList(capacity, 'status.capacity', others) } : {}),
+        ...(allocatable ? { allocatable: resourceList(allocatable, 'status.allocatable', others) } : {}),
+        unreadable: others,
+      };
+    },
+    soundNodeClaim,
+  );
 
 export const decodeNodeMetadata = (raw: unknown): Decoded<NodeMetadata> =>
-  decoded('Node', nodeMetadataSchema, raw, ({ metadata }, problems) => ({ meta: toMeta(metadata, problems) }));
+  decoded(
+    'Node',
+    nodeMetadataSchema,
+    raw,
+    ({ metadata }, problems) => ({ meta: toMeta(metadata, problems) }),
+    soundNodeMetadata,
+  );
 
 export const decodeNode = (raw: unknown): Decoded<Node> =>
   decoded('Node', nodeSchema, raw, ({ metadata, spec, status }, problems) => {
