@@ -5,7 +5,7 @@
  * deleted past every budget; a Pod with do-not-disrupt is waited for and not evicted.
  */
 import type { Instant } from '../domain/time.ts';
-import { add, between, second, seconds } from '../domain/time.ts';
+import { add, between, minutes, second, seconds } from '../domain/time.ts';
 import { evict } from './disruption-budgets.ts';
 import type { ClaimObject, NodeObject, PodObject } from './kube-object.ts';
 import {
@@ -114,7 +114,9 @@ function drain(world: WorldState, claim: ClaimObject, node: NodeObject): Instant
   const ends = readStamp(annotationOf(claim, terminationTimestamp));
   const waitedFor = store
     .podsOn(node.metadata.name)
-    .filter((pod) => !isTerminal(pod) && refusedTaints(needsOf(pod), [disruptedTaint]).length > 0);
+    .filter(
+      (pod) => !isTerminal(pod) && !isStuck(world, pod) && refusedTaints(needsOf(pod), [disruptedTaint]).length > 0,
+    );
   const forcedAt = waitedFor.map((pod) => forceAt(pod, ends));
   for (const [index, pod] of waitedFor.entries()) {
     const due = forcedAt[index];
@@ -135,6 +137,12 @@ function drain(world: WorldState, claim: ClaimObject, node: NodeObject): Instant
     return now;
   }
   return nextOf(now, [nextBeat(now, evictionSeconds), earliestEnd, ...forcedAt.map((at) => at && add(at, seconds(1)))]);
+}
+
+/** A Pod that is still there a minute after its grace has a kubelet that no longer answers; the drain stops waiting for it. */
+function isStuck({ now }: WorldState, pod: PodObject): boolean {
+  const ends = readStamp(pod.metadata.deletionTimestamp);
+  return ends !== undefined && add(ends, minutes(1)) <= now;
 }
 
 /** After this instant the Pod's own grace no longer fits before the claim's termination time. */
