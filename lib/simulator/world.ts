@@ -8,21 +8,16 @@ import { assert } from '../domain/assert.ts';
 import type { Duration, Instant } from '../domain/time.ts';
 import { zero } from '../domain/time.ts';
 import { Cloud } from './cloud.ts';
-import { disruptionController } from './disruption-budgets.ts';
 import type { InstanceType } from './instance-types.ts';
 import { instanceTypes } from './instance-types.ts';
-import { createKarpenter } from './karpenter.ts';
 import type { NodeObject, PodObject } from './kube-object.ts';
 import { isDeleting } from './kube-object.ts';
-import { goneInstances, silentNodes } from './node-health.ts';
 import { NodeViews } from './node-views.ts';
 import type { StoreEvent } from './object-store.ts';
 import { ObjectStore } from './object-store.ts';
 import { isDaemon } from './pod-needs.ts';
 import { Random } from './random.ts';
-import { scheduler } from './scheduler.ts';
-import { statefulSets } from './stateful-sets.ts';
-import { daemonSets, kubelets, nodeTaints, replicaSets } from './workloads.ts';
+import { createModels } from './world-models.ts';
 import type { Delays, ForcefulExpiration, Model, WorldState } from './world-state.ts';
 import { nextOf, usualDelays } from './world-state.ts';
 
@@ -73,18 +68,7 @@ export class World implements WorldState {
     this.instanceTypes = options.instanceTypes ?? instanceTypes;
     this.shortageMemory = options.shortageMemory ?? zero;
     this.#views = new NodeViews(options.nodeLag ?? zero);
-    const models = [
-      goneInstances,
-      nodeTaints,
-      silentNodes,
-      replicaSets,
-      statefulSets,
-      daemonSets,
-      kubelets,
-      scheduler,
-      ...createKarpenter(this.#podsMoved, options.repairsNodes ?? false),
-      disruptionController,
-    ];
+    const models = createModels(this.#podsMoved, options.repairsNodes ?? false);
     this.#models = models.map((model) => ({ model, seen: -1, due: undefined }));
     this.store.onChange((event) => this.#notePodMove(event));
     this.store.onChange((event, at) => this.#views.note(event, at));
