@@ -83,14 +83,32 @@ function aBusyWorld(): World {
   return world;
 }
 
-/** The objects without versions: a list that was merely looked at is no difference. */
-const everything = (world: World): string => JSON.stringify(kinds.map(({ kind }) => world.store.all(kind)));
+/** The objects without versions: a write that changed nothing in the end is no difference. */
+const everything = (world: World): string =>
+  JSON.stringify(
+    kinds.map(({ kind }) => world.store.all(kind)),
+    (key, value) => (key === 'resourceVersion' ? undefined : value),
+  );
+
+/** Gives every model a reason to look at the world, and nothing that is new. */
+function nudge(world: World): void {
+  world.cloud.shortages = [...world.cloud.shortages];
+  for (const kind of ['NodePool', 'NodeClaim', 'Node', 'Pod'] as const) {
+    const [object] = world.store.all(kind);
+    if (!object) continue;
+    const { annotations } = object.metadata;
+    const marked = world.store.update(object, { metadata: { annotations: { ...annotations, nudged: 'true' } } });
+    if (marked) world.store.update(marked, { metadata: { annotations } });
+  }
+}
 
 function played(list: readonly Event[], stepSeconds: number | undefined): string {
   const world = aBusyWorld();
   const go = (to: Instant): void => {
-    while (stepSeconds !== undefined && add(world.now, seconds(stepSeconds)) < to)
+    while (stepSeconds !== undefined && add(world.now, seconds(stepSeconds)) < to) {
       world.advance(add(world.now, seconds(stepSeconds)));
+      nudge(world);
+    }
     world.advance(to);
   };
   for (const [at, what, which] of list) {
@@ -101,7 +119,7 @@ function played(list: readonly Event[], stepSeconds: number | undefined): string
   return everything(world);
 }
 
-test('whatever goes on in the world, small steps and one jump lead to the same objects (D14-03)', () => {
+test('whatever goes on in the world, looking at it again and again changes nothing: a jump leads to the same objects (D14-03)', () => {
   fc.assert(
     fc.property(events, fc.integer({ min: 7, max: 90 }), (list, step) => {
       expect(played(list, step)).toBe(played(list, undefined));
