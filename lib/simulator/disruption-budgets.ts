@@ -29,7 +29,19 @@ function scaled(value: number | string, of: number): number {
   return percent ? Math.ceil((Number(percent[1]) * of) / 100) : Number(value);
 }
 
+const counted = new WeakMap<BudgetObject, { readonly version: number; readonly count: BudgetCount }>();
+
+/** Counted anew only when a Pod, or what wants Pods, has changed. */
 export function countBudget(store: ObjectStore, budget: BudgetObject): BudgetCount {
+  const version = store.versionOf('Pod') + store.versionOf('ReplicaSet') + store.versionOf('StatefulSet');
+  const before = counted.get(budget);
+  if (before?.version === version) return before.count;
+  const count = countNow(store, budget);
+  counted.set(budget, { version, count });
+  return count;
+}
+
+function countNow(store: ObjectStore, budget: BudgetObject): BudgetCount {
   const pods = store.all<PodObject>('Pod').filter((pod) => covers(budget, pod) && !isTerminal(pod));
   const { minAvailable, maxUnavailable } = budget.spec;
   const expectedPods = expected(store, pods);

@@ -4,7 +4,7 @@
  * The hash covers the template without its requirements, so that a changed expireAfter makes every node drift; a
  * requirement drifts a node only when the node does not satisfy it.
  */
-import type { ClaimObject, PoolObject } from './kube-object.ts';
+import type { ClaimObject, PoolObject, Strings } from './kube-object.ts';
 import { annotationOf, conditionOf, isDeleting, isTrue, withCondition } from './kube-object.ts';
 import { poolOf } from './node-claims.ts';
 import { satisfies } from './pod-needs.ts';
@@ -14,13 +14,21 @@ import type { Model, WorldState } from './world-state.ts';
 const hashKey = 'karpenter.sh/nodepool-hash';
 const hashVersionKey = 'karpenter.sh/nodepool-hash-version';
 
+const known = new WeakMap<object, Strings>();
+
 /** The annotations that a new claim of the pool bears, and the pool itself. */
-export function hashAnnotations(pool: Pick<PoolObject, 'spec'>): Readonly<Record<string, string>> {
-  const { metadata, spec } = pool.spec.template;
-  const { requirements: _, ...rest } = spec;
-  const text = JSON.stringify(sorted({ metadata: metadata ?? {}, spec: rest }));
-  return { [hashKey]: String(Math.floor(luckOf(text) * 2 ** 32)), [hashVersionKey]: 'v3' };
+export function hashAnnotations(pool: Pick<PoolObject, 'spec'>): Strings {
+  const { template } = pool.spec;
+  const { requirements: _, ...rest } = template.spec;
+  const hash = known.get(template) ?? hashOf({ metadata: template.metadata ?? {}, spec: rest });
+  known.set(template, hash);
+  return hash;
 }
+
+const hashOf = (template: object): Strings => ({
+  [hashKey]: String(Math.floor(luckOf(JSON.stringify(sorted(template))) * 2 ** 32)),
+  [hashVersionKey]: 'v3',
+});
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
