@@ -21,7 +21,7 @@ export function caseOf(seed: number): SimCase {
     '2026-11-01T00:00:00Z',
     '2026-10-03T10:00:00Z',
   ]);
-  return dice.chance(0.25) ? calmCase(seed, dice, startsAt) : troubledCase(seed, dice, startsAt);
+  return dice.chance(0.15) ? calmCase(seed, dice, startsAt) : troubledCase(seed, dice, startsAt);
 }
 
 const cores: Readonly<Record<string, number>> = {
@@ -35,7 +35,7 @@ const cores: Readonly<Record<string, number>> = {
 function troubledCase(seed: number, dice: Dice, startsAt: string): SimCase {
   const pools = Array.from({ length: dice.small(8) }, (_, index) => drawPool(dice, index));
   const policies = drawPolicies(dice, pools, startsAt);
-  const minutes = dice.of([300, 600, 1440, 2880]);
+  const minutes = dice.of([240, 480, 720, 1440]);
   return {
     seed,
     startsAt,

@@ -8,7 +8,8 @@ import type { Move, TimedMove, Which } from './sim-case.ts';
 
 export function drawMoves(dice: Dice, minutes: number, startsAt: string): readonly TimedMove[] {
   const count = dice.of([0, 3, 8, 16, 30]);
-  return Array.from({ length: count }, () => {
+  const before = Array.from({ length: dice.of([0, 0, 2, 5]) }, () => ({ at: dice.below(120), move: drawState(dice) }));
+  const later = Array.from({ length: count }, () => {
     const phase = dice.of([undefined, 'pending', 'hostSeen', 'hostSeen', 'draining', 'draining', 'none'] as const);
     return {
       // One that waits for a rotation must not come too late for it.
@@ -18,6 +19,18 @@ export function drawMoves(dice: Dice, minutes: number, startsAt: string): readon
       move: drawMove(dice, startsAt),
     };
   });
+  return [...before, ...later];
+}
+
+/** What operators had set before anything began. */
+function drawState(dice: Dice): Move {
+  const at = { pool: any(dice), node: dice.below(8) };
+  return dice.of<() => Move>([
+    () => ({ kind: 'optOut', ...at }),
+    () => ({ kind: 'cordon', ...at }),
+    () => ({ kind: 'otherMark', ...at, value: dice.of(['false', 'TRUE', '']) }),
+    () => ({ kind: 'freezePool', of: at.pool, minutes: dice.of([60, 300]) }),
+  ])();
 }
 
 const garbage = [

@@ -8,7 +8,18 @@ import type { PolicyTerms } from './policy-terms.ts';
 import { boundOf, day, fatalOf, leadOf, readGo, weekOf, windowAt } from './policy-terms.ts';
 import type { Landed, Sight } from './safety.ts';
 import type { Anchor } from './seen-cluster.ts';
-import { born, condition, isGoing, isOperators, key, lifeOf, nodeOfClaim, note, poolOfClaim } from './seen-cluster.ts';
+import {
+  born,
+  condition,
+  isGoing,
+  isOperators,
+  key,
+  lifeOf,
+  nodeOfClaim,
+  note,
+  poolOfClaim,
+  timeOf,
+} from './seen-cluster.ts';
 
 type Found = readonly { readonly rule: string; readonly message: string }[];
 
@@ -31,6 +42,7 @@ export function judgeStart({ after, sight }: Landed, is: Anchor): Found {
     ...say(closedGates(grounds, pool as PoolObject, terms, sight, asked !== undefined, asked?.ignoreWindow === true)),
     ...say(unfitness(grounds, claim)),
     ...say(asked ? [] : tooEarly(claim, terms, sight.observedAt), 'startedEarly'),
+    ...say(asked ? [] : tooSoon(claim, terms, sight.observedAt)),
     ...say(is.fallback ? noFallback(claim, terms, sight.observedAt) : [], 'fallback'),
   ];
 }
@@ -90,6 +102,14 @@ function tooEarly(claim: ClaimObject, terms: PolicyTerms, at: number): readonly 
   const tolerance = weekOf(terms, at).exact ? 3 * 3_600_000 : day;
   const early = deadline - leadOf(terms, grace, at) - at;
   return early <= tolerance ? [] : [`was started ${Math.round(early / 60_000)} minutes before it was due`];
+}
+
+/** R3.2-08: at least one retryBackoff after the last failure; how many more depends on the rest of the window. */
+function tooSoon(claim: ClaimObject, terms: PolicyTerms, at: number): readonly string[] {
+  const failedAt = note(claim, key('state')) === 'failed' ? timeOf(note(claim, key('failed-at'))) : undefined;
+  return failedAt === undefined || at >= failedAt + terms.retryBackoff
+    ? []
+    : ['was started before its backoff was over'];
 }
 
 /** R3.6-01, R3.6-03. */

@@ -26,6 +26,7 @@ export interface PolicyTerms {
   readonly readyTimeout: number;
   readonly cooldownAfter: number;
   readonly failurePause: number;
+  readonly retryBackoff: number;
   readonly drainEstimate: number | undefined;
   readonly provisioningEstimate: number | undefined;
   readonly fallback: boolean;
@@ -86,6 +87,7 @@ export function termsOf(policy: KubeObject): PolicyTerms {
     readyTimeout: readGo(text('readyTimeout')) ?? 15 * minute,
     cooldownAfter,
     failurePause: readGo(text('failurePause')) ?? Math.max(10 * minute, cooldownAfter),
+    retryBackoff: readGo(text('retryBackoff')) ?? 30 * minute,
     drainEstimate: readGo(text('drainEstimate')),
     provisioningEstimate: readGo(text('provisioningEstimate')),
     fallback: ((surge['forcefulFallback'] ?? {}) as { enabled?: boolean }).enabled === true,
@@ -126,12 +128,18 @@ function matches(
   );
 }
 
+/** Milliseconds; undefined for what is no RFC 3339 time, of which JavaScript takes many. */
+export function timeOf(text: string | undefined): number | undefined {
+  const shape = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+  const time = text !== undefined && shape.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
 /** R3.1-05, D5-06: until the instant, exclusive; text that is no RFC 3339 time holds without end. */
 export function isFrozen(text: string | undefined, at: number): boolean {
   if (text === undefined) return false;
-  const shape = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-  const until = shape.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(until) || at < until;
+  const until = timeOf(text);
+  return until === undefined || at < until;
 }
 
 const offsets = new Map<string, number>();

@@ -6,7 +6,7 @@ const program = fileURLToPath(new URL('./sim.ts', import.meta.url));
 const sim = (...flags: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...flags], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 200_000,
   });
   return { status, stdout, stderr };
 };
@@ -18,14 +18,14 @@ it('a seed is replayed with its story: its world, what was planned, what happene
   expect(stdout).toContain('\npool {');
   expect(stdout).toContain(' quiet time\n');
   expect(stdout).toMatch(/\n0 violations, \d+ ticks, \d+ actions\n$/);
-}, 60_000);
+}, 240_000);
 
 it('seeds are played side by side and reported (D14-02)', () => {
   const { status, stdout } = sim('--from', '21', '--count', '2');
   expect(status).toBe(0);
   expect(stdout).toMatch(/^2 seeds \(\d calm\) in \d+ s: [\d.]+ cluster-days/);
   expect(stdout).toMatch(/\nviolations: 0\n$/);
-}, 60_000);
+}, 240_000);
 
 it.each([
   [['--seed', 'x']],
