@@ -14,6 +14,7 @@ export type KindName =
   | 'ReplicaSet'
   | 'DaemonSet'
   | 'StatefulSet'
+  | 'Job'
   | 'Namespace'
   | 'PriorityClass'
   | 'CustomResourceDefinition';
@@ -66,6 +67,7 @@ export const kinds: readonly Kind[] = [
   row('ReplicaSet', 'apps/v1', 'replicasets', 'Namespaced', ['rs']),
   row('DaemonSet', 'apps/v1', 'daemonsets', 'Namespaced', ['ds']),
   row('StatefulSet', 'apps/v1', 'statefulsets', 'Namespaced', ['sts']),
+  row('Job', 'batch/v1', 'jobs', 'Namespaced'),
   row('Namespace', 'v1', 'namespaces', 'Cluster', ['ns']),
   row('PriorityClass', 'scheduling.k8s.io/v1', 'priorityclasses', 'Cluster', ['pc'], false),
   row('CustomResourceDefinition', 'apiextensions.k8s.io/v1', 'customresourcedefinitions', 'Cluster', ['crd']),

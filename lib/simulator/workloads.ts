@@ -4,7 +4,7 @@
  * How long a Pod takes to stop is drawn by chance; an annotation of the Pod can say it instead.
  */
 import type { Instant } from '../domain/time.ts';
-import { add, duration, second, seconds } from '../domain/time.ts';
+import { add, duration, earliest, instant, second, seconds } from '../domain/time.ts';
 import type {
   KubeObject,
   NodeObject,
@@ -112,7 +112,7 @@ export const ownedBy = (owner: KubeObject): OwnerReference => ({
 });
 
 /** A Pod that the server refuses (a quota, a missing namespace) is tried again whenever something changes. */
-function createPod({ store, random }: WorldState, owner: WorkloadObject, template: PodTemplate): void {
+export function createPod({ store, random }: WorldState, owner: KubeObject, template: PodTemplate): void {
   const { namespace } = owner.metadata;
   store.create({
     kind: 'Pod',
@@ -149,7 +149,10 @@ export const kubelets: Model = {
 function stopPod({ store, now, delays }: WorldState, pod: PodObject): Instant | undefined {
   const ends = readStamp(pod.metadata.deletionTimestamp) ?? now;
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0;
-  const takes = Math.min(grace, stopSecondsOf(pod) ?? drawnSeconds(delays.podStop, `${pod.metadata.uid}stop`));
+  const takes = Math.min(
+    grace,
+    secondsIn(pod, stopAnnotation) ?? drawnSeconds(delays.podStop, `${pod.metadata.uid}stop`),
+  );
   const due = add(ends, duration((takes - grace) * second));
   if (due > now) return due;
   store.remove(pod);
@@ -159,8 +162,11 @@ function stopPod({ store, now, delays }: WorldState, pod: PodObject): Instant | 
 /** Whole seconds that a Pod's process takes to end when it is asked to, as its annotation says. */
 export const stopAnnotation = 'simulator/stop-seconds';
 
-function stopSecondsOf(pod: PodObject): number | undefined {
-  const text = annotationOf(pod, stopAnnotation);
+/** Whole seconds after which the Pod of a Job, or one that nobody owns, ends by itself and has succeeded. */
+export const runAnnotation = 'simulator/run-seconds';
+
+function secondsIn(pod: PodObject, annotation: string): number | undefined {
+  const text = annotationOf(pod, annotation);
   return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
@@ -182,19 +188,31 @@ function runPod(world: WorldState, pod: PodObject): Instant | undefined {
   if (waitsForItsNode(pod)) {
     store.update(pod, { status: { conditions: withCondition(pod.status.conditions, now, 'Ready', 'True', '') } });
   }
-  const limit = pod.spec.activeDeadlineSeconds;
-  if (limit === undefined || isTerminal(pod)) return undefined;
-  const due = add(started, seconds(limit));
-  if (due > now) return due;
+  return isTerminal(pod) ? undefined : endPod(world, pod, started);
+}
+
+/** At its deadline a Pod fails; one that ends by itself succeeds. */
+function endPod({ store, now }: WorldState, pod: PodObject, started: Instant): Instant | undefined {
+  const after = (length: number | undefined): Instant => (length === undefined ? never : add(started, seconds(length)));
+  const deadline = after(pod.spec.activeDeadlineSeconds);
+  const done = after(secondsIn(pod, runAnnotation));
+  const due = earliest(deadline, done);
+  if (due > now) return due === never ? undefined : due;
+  const succeeded = done <= deadline;
+  const conditions = pod.status.conditions;
   store.update(pod, {
-    status: {
-      phase: 'Failed',
-      reason: 'DeadlineExceeded',
-      conditions: withCondition(pod.status.conditions, now, 'Ready', 'False', 'PodFailed'),
-    },
+    status: succeeded
+      ? { phase: 'Succeeded', conditions: withCondition(conditions, now, 'Ready', 'False', 'PodCompleted') }
+      : {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          conditions: withCondition(conditions, now, 'Ready', 'False', 'PodFailed'),
+        },
   });
   return undefined;
 }
+
+const never = instant(Number.MAX_SAFE_INTEGER);
 
 const cordonTaint: RawTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const notReadyTaint: RawTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };

@@ -3,6 +3,7 @@
  */
 import type { Instant } from '../domain/time.ts';
 import { disruptionController } from './disruption-budgets.ts';
+import { jobs } from './jobs.ts';
 import { createKarpenter } from './karpenter.ts';
 import { goneInstances, silentNodes } from './node-health.ts';
 import { scheduler } from './scheduler.ts';
@@ -17,6 +18,7 @@ export const createModels = (podsMoved: Map<string, Instant>, repairsNodes: bool
   silentNodes,
   replicaSets,
   statefulSets,
+  jobs,
   daemonSets,
   kubelets,
   scheduler,
