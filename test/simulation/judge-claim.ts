@@ -4,7 +4,7 @@
 import type { ClaimObject, NodeObject } from '../../lib/simulator/kube-object.ts';
 import { foreignChanges } from './foreign-parts.ts';
 import { groundsOf } from './grounds.ts';
-import { boundOf, windowAt } from './policy-terms.ts';
+import { boundOf, readTime, windowAt } from './policy-terms.ts';
 import type { Landed, Sight } from './safety.ts';
 import { sometimes } from './safety.ts';
 import type { Anchor, SeenCluster } from './seen-cluster.ts';
@@ -27,7 +27,35 @@ import {
 
 type Found = readonly { readonly rule: string; readonly message: string }[];
 
-export const judgeClaimPatch = ({ before, after }: Landed): Found => foreignChanges('NodeClaim', before, after);
+export const judgeClaimPatch = ({ before, after }: Landed): Found => [
+  ...foreignChanges('NodeClaim', before, after),
+  ...notCounted(before as ClaimObject | undefined, after as ClaimObject | undefined),
+];
+
+/** R3.2-12: each failed attempt counts once. What somebody has garbled counts as nothing. */
+function notCounted(before: ClaimObject | undefined, after: ClaimObject | undefined): Found {
+  const attempt = (claim: ClaimObject | undefined): string | undefined =>
+    note(claim, key('state')) === 'failed' ? note(claim, key('started-at')) : undefined;
+  const count = (claim: ClaimObject | undefined): number => Number(note(claim, key('retry-count')) ?? 0);
+  const failed = attempt(after);
+  if (failed === undefined || failed === attempt(before) || !isReadable(before)) return [];
+  if (count(after) === count(before) + 1) return [];
+  const message = `NodeClaim ${after?.metadata.name}: ${count(before)} failures became ${count(after)} with one more`;
+  return [{ rule: 'failureCount', message }];
+}
+
+/** D5-06: the state, its time and the count are values of ours. */
+function isReadable(claim: ClaimObject | undefined): boolean {
+  if (!/^\d{1,9}$/.test(note(claim, key('retry-count')) ?? '0')) return false;
+  const state = note(claim, key('state')) ?? '';
+  const times: Readonly<Record<string, string>> = {
+    pending: 'started-at',
+    draining: 'started-at',
+    failed: 'failed-at',
+  };
+  const time = times[state];
+  return time === undefined ? ['', 'expired'].includes(state) : !Number.isNaN(readTime(note(claim, key(time))));
+}
 
 export function judgeClaimDelete(landed: Landed): Found {
   const { before, now, sight } = landed;
@@ -136,13 +164,14 @@ function notReapable({ sight, action }: Landed, claim: ClaimObject, anchor: Anch
   const pool = poolOfClaim(claim);
   const placeholder = list.pods.find((pod) => isPlaceholder(pod, anchor.claim));
   const node = claim.status.nodeName;
+  const since = beganAt(anchor, named(list.claims, anchor.claim), sight);
   const tied = (node !== undefined && placeholder?.spec.nodeName === node) || anchor.surgeClaim === claim.metadata.name;
   const unregistered = list.claims.filter(
     (each) =>
       poolOfClaim(each) === pool &&
       each.status.nodeName === undefined &&
       !isGoing(each) &&
-      born(each) >= anchor.startedAt &&
+      born(each) >= since &&
       each.metadata.name !== anchor.claim,
   );
   const waiting = (seen: SeenCluster): boolean =>
@@ -157,11 +186,18 @@ function notReapable({ sight, action }: Landed, claim: ClaimObject, anchor: Anch
     seen.pods.some((pod) => pod.spec.nodeName === node && isMissed(pod, anchor.claim));
   return [
     ...(ending ? [] : [`reaped while the pool says ${anchor.state ?? 'pending'}`]),
-    ...(born(claim) >= anchor.startedAt || anchor.malformed ? [] : ['reaped though it is older than the attempt']),
+    ...(born(claim) >= since ? [] : ['reaped though it is older than the attempt']),
     ...(tied || (node === undefined && unregistered.length === 1) ? [] : ['reaped without being tied to the attempt']),
     ...(!tied && !sometimes(sight, (seen) => !waiting(seen)) ? ['reaped while other Pods wait for a node'] : []),
     ...(node !== undefined && !sometimes(sight, (seen) => !used(seen)) ? ['reaped though others run on it'] : []),
   ];
+}
+
+/** D5-06: of an anchor that nobody can read the claim's copy tells the start; else it counts as begun in this tick. */
+function beganAt(anchor: Anchor, old: ClaimObject | undefined, { observedAt }: Sight): number {
+  if (!anchor.malformed) return anchor.startedAt;
+  const copied = readTime(note(old, key('started-at')));
+  return Number.isNaN(copied) ? Math.floor(observedAt / 1000) * 1000 : copied;
 }
 
 function isMissed(pod: SeenCluster['pods'][number], claim: string): boolean {

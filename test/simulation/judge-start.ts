@@ -5,21 +5,10 @@ import type { ClaimObject, PoolObject } from '../../lib/simulator/kube-object.ts
 import type { Grounds } from './grounds.ts';
 import { groundsOf } from './grounds.ts';
 import type { PolicyTerms } from './policy-terms.ts';
-import { boundOf, day, fatalOf, leadOf, readGo, weekOf, windowAt } from './policy-terms.ts';
+import { boundOf, day, fatalOf, leadOf, readGo, readTime, weekOf, windowAt } from './policy-terms.ts';
 import type { Landed, Sight } from './safety.ts';
 import type { Anchor } from './seen-cluster.ts';
-import {
-  born,
-  condition,
-  isGoing,
-  isOperators,
-  key,
-  lifeOf,
-  nodeOfClaim,
-  note,
-  poolOfClaim,
-  timeOf,
-} from './seen-cluster.ts';
+import { born, condition, isGoing, isOperators, key, lifeOf, nodeOfClaim, note, poolOfClaim } from './seen-cluster.ts';
 
 type Found = readonly { readonly rule: string; readonly message: string }[];
 
@@ -34,7 +23,7 @@ export function judgeStart({ after, sight }: Landed, is: Anchor): Found {
   if (typeof terms === 'string') return say([`was started although ${terms}`]);
   // The claim's own copy says that the attempt is an old one: its anchor is only written again (D5-02).
   const copy = note(claim, key('state'));
-  if ((copy === 'pending' || copy === 'draining') && Date.parse(note(claim, key('started-at')) ?? '') === is.startedAt)
+  if ((copy === 'pending' || copy === 'draining') && readTime(note(claim, key('started-at'))) === is.startedAt)
     return [];
   const asked = sight.request?.nodeClaim === is.claim ? sight.request : undefined;
   if (is.startedAt !== Math.floor(sight.observedAt / 1000) * 1000) return say(['was started with another time']);
@@ -62,7 +51,11 @@ function closedGates(
     readGo(template.terminationGracePeriod),
     observedAt,
   );
-  const since = (annotation: string): number => observedAt - Date.parse(note(pool, key(annotation)) ?? '1970-01-01');
+  // A time that cannot be read holds nobody; the product names it.
+  const since = (annotation: string): number => {
+    const then = readTime(note(pool, key(annotation)));
+    return Number.isNaN(then) ? Number.POSITIVE_INFINITY : observedAt - then;
+  };
   return [
     ...(fatal === undefined ? [] : [`was started despite ${fatal}`]),
     ...(pool.spec.replicas === undefined ? [] : ['was started in a static pool']),
@@ -106,10 +99,8 @@ function tooEarly(claim: ClaimObject, terms: PolicyTerms, at: number): readonly 
 
 /** R3.2-08: at least one retryBackoff after the last failure; how many more depends on the rest of the window. */
 function tooSoon(claim: ClaimObject, terms: PolicyTerms, at: number): readonly string[] {
-  const failedAt = note(claim, key('state')) === 'failed' ? timeOf(note(claim, key('failed-at'))) : undefined;
-  return failedAt === undefined || at >= failedAt + terms.retryBackoff
-    ? []
-    : ['was started before its backoff was over'];
+  const failedAt = note(claim, key('state')) === 'failed' ? readTime(note(claim, key('failed-at'))) : Number.NaN;
+  return at < failedAt + terms.retryBackoff ? ['was started before its backoff was over'] : [];
 }
 
 /** R3.6-01, R3.6-03. */

@@ -128,18 +128,17 @@ function matches(
   );
 }
 
-/** Milliseconds; undefined for what is no RFC 3339 time, of which JavaScript takes many. */
-export function timeOf(text: string | undefined): number | undefined {
+/** An RFC 3339 time of the day it says; NaN for anything else that JavaScript would make a date of. */
+export function readTime(text: string | undefined): number {
   const shape = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-  const time = text !== undefined && shape.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return text !== undefined && shape.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /** R3.1-05, D5-06: until the instant, exclusive; text that is no RFC 3339 time holds without end. */
 export function isFrozen(text: string | undefined, at: number): boolean {
   if (text === undefined) return false;
-  const until = timeOf(text);
-  return until === undefined || at < until;
+  const until = readTime(text);
+  return Number.isNaN(until) || at < until;
 }
 
 const offsets = new Map<string, number>();

@@ -74,6 +74,12 @@ type Judge = (landed: Landed) => readonly { readonly rule: string; readonly mess
 /** Whether the condition held at some look of the tick. */
 export const sometimes = ({ looks }: Sight, holds: (seen: SeenCluster) => boolean): boolean => looks.some(holds);
 
+/** A patch that takes rows off the outbox, or that tells the server's words. */
+const isAccount = (action: Action): boolean =>
+  action.kind === 'annotate' &&
+  (Object.hasOwn(action.annotations, key('last-refusal')) ||
+    Object.keys(action.annotations).join() === key('unrecorded'));
+
 export class SafetyOracle {
   readonly violations: Violation[] = [];
   readonly trail: AuditTrail;
@@ -145,6 +151,12 @@ export class SafetyOracle {
       if (part && list) looks[0] = { ...list, [part]: lookAt(this.#world)[part] };
     };
     return { guard, listed };
+  }
+
+  /** D5-08: no step is written on a look that is older than a minute. Rows and refusals are accounts of what has been. */
+  begins(action: Action, sinceLook: number): void {
+    if (sinceLook > 60_000 && !isAccount(action))
+      this.#report('staleWrite', `${action.kind} on a look that is ${sinceLook / 1000} s old`);
   }
 
   /** What others do while a call of ours is under way is not ours. */

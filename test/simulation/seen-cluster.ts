@@ -6,7 +6,7 @@
 import type { ClaimObject, KubeObject, NodeObject, PodObject, PoolObject } from '../../lib/simulator/kube-object.ts';
 import type { World } from '../../lib/simulator/world.ts';
 import type { PolicyTerms } from './policy-terms.ts';
-import { governing, readGo } from './policy-terms.ts';
+import { governing, readGo, readTime } from './policy-terms.ts';
 
 export const key = (name: string): string => `noderotation.io/${name}`;
 export const doNotDisrupt = 'karpenter.sh/do-not-disrupt';
@@ -73,7 +73,7 @@ export interface Anchor {
 export function anchorOf(pool: KubeObject | undefined): Anchor | undefined {
   const claim = note(pool, key('active-rotation'));
   if (claim === undefined || claim === '') return undefined;
-  const startedAt = Date.parse(note(pool, key('started-at')) ?? '');
+  const startedAt = readTime(note(pool, key('started-at')));
   const state = note(pool, key('active-rotation-state'));
   const uid = note(pool, key('rotation-claim-uid')) || undefined;
   return {

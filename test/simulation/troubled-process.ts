@@ -129,9 +129,11 @@ class Life {
         return reread;
       },
       apply: async (action) => {
+        const { troubles, scene, place } = this.#around;
+        // Before others get their turn: what they let pass meanwhile is not this process's to know.
+        scene.oracle.begins(action, between(this.#snapshotAt, scene.world.now));
         await this.#before();
         this.actions += 1;
-        const { troubles, scene, place } = this.#around;
         const late = troubles.strikes('lateLanding', `${place}/${this.#calls}`);
         if (late) {
           const lands = add(
