@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Running, startProgram } from '../support/program.ts';
+import { type Running, runProgram, startProgram } from '../support/program.ts';
 import { type ControlPlane, startControlPlane } from './harness/control-plane.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeClass, nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
@@ -27,24 +27,19 @@ beforeAll(async () => {
 
 afterAll(() => plane?.stop());
 
-const startRun = (): Running =>
-  startProgram(
-    [
-      'run',
-      '--kubeconfig',
-      plane.kubeconfig,
-      '--context',
-      'node-rotation',
-      '--interval',
-      '2s',
-      '--data',
-      join(plane.folder, 'audit'),
-    ],
-    { limit: 240_000 },
-  );
+const access = (): string[] => [
+  ...['--kubeconfig', plane.kubeconfig, '--context', 'node-rotation'],
+  ...['--data', join(plane.folder, 'audit')],
+];
+const startRun = (): Running => startProgram(['run', ...access(), '--interval', '2s'], { limit: 240_000 });
 
-/** Runs the program until the pool's rotation is completed. @returns what it printed, and what it did not foresee */
-async function rotate(pool: string): Promise<{ readonly steps: readonly string[]; readonly printed: string }> {
+interface Row {
+  readonly step: string;
+  readonly surgePath?: string;
+}
+
+/** Runs the program until the pool's rotation has ended. @returns the steps of the audit table, with how they went */
+async function rotate(pool: string): Promise<readonly string[]> {
   const program = startRun();
   await program.says(new RegExp(`${pool} {2}\\S+ {2}(completed|failed|expired|aborted)`));
   // One more tick: what a step left over would be swept in it.
@@ -52,8 +47,9 @@ async function rotate(pool: string): Promise<{ readonly steps: readonly string[]
   program.interrupt();
   const { code, err } = await program.ended;
   expect(code, err).toBe(0);
-  const steps = err.split('\n').flatMap((line) => new RegExp(` ${pool} {2}\\S+ {2}(\\w+)$`).exec(line)?.[1] ?? []);
-  return { steps, printed: err };
+  const history = await runProgram(['history', ...access(), '--pool', pool, '--output', 'json']);
+  const rows: readonly Row[] = JSON.parse(history.out);
+  return rows.map(({ step, surgePath }) => (surgePath === undefined ? step : `${step}, ${surgePath}`));
 }
 
 describe('with a real Karpenter', () => {
@@ -70,9 +66,9 @@ describe('with a real Karpenter', () => {
       expect({ others, created: await observer.claimsCreated(pool) }).toEqual({ others: [], created: 1 });
       await plane.api.apply(policy(pool, { surge }));
 
-      const { steps, printed } = await rotate(pool);
+      const steps = await rotate(pool);
 
-      expect(steps, printed).toEqual(['started', 'draining', 'completed']);
+      expect(steps).toEqual(['started', 'draining, provisioned', 'completed, provisioned']);
       const claims = await observer.claimsOf(pool);
       const pods = await observer.runs('web', 3);
       expect({
@@ -114,9 +110,9 @@ describe('with a real Karpenter', () => {
       );
       await plane.api.apply(policy(pool, { surge }));
 
-      const { steps, printed } = await rotate(pool);
+      const steps = await rotate(pool);
 
-      expect(steps, printed).toEqual(['started', 'draining', 'completed']);
+      expect(steps).toEqual(['started', 'draining, absorbed', 'completed, absorbed']);
       const claims = await observer.claimsOf(pool);
       await observer.runs('first', 1);
       expect({

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Built } from './build.ts';
-import type { KubeApi, KubeDocument } from './kube-api.ts';
+import { type KubeApi, type KubeDocument, RefusedRequest } from './kube-api.ts';
 
 const ours = join(import.meta.dirname, '..', '..', '..', 'infra', 'kubernetes');
 
@@ -34,18 +34,32 @@ export async function install(api: KubeApi, { karpenterCrds }: Pick<Built, 'karp
   const documents = [...documentsOfFolder(karpenterCrds), ...ourDocuments(), ...readers];
   const definitions = documents.filter(({ kind }) => kind === 'CustomResourceDefinition');
   await Promise.all(definitions.map((definition) => api.apply(definition)));
-  await Promise.all(definitions.map(({ metadata: { name } }) => established(api, name)));
+  await Promise.all(definitions.map((definition) => served(api, definition)));
   // The namespace comes before what lives in it, as in the kustomization.
   for (const document of documents) if (!definitions.includes(document)) await api.apply(document);
 }
 
-async function established(api: KubeApi, name: string): Promise<void> {
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
-  for (;;) {
-    const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
-    if (status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True'))
-      return;
-    await wait(50);
+/** Established is not enough: for a moment after it, lists are answered with 429, "storage is (re)initializing". */
+async function served(api: KubeApi, { spec }: KubeDocument): Promise<void> {
+  const { group, names, versions } = spec as Definition;
+  for (const { name: version } of versions.filter((one) => one.served)) {
+    while (!(await answersLists(api, `/apis/${group}/${version}/${names.plural}`))) await wait(50);
+  }
+}
+
+interface Definition {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
+async function answersLists(api: KubeApi, path: string): Promise<boolean> {
+  try {
+    await api.send('GET', path);
+    return true;
+  } catch (error) {
+    if (error instanceof RefusedRequest && [404, 429].includes(error.status)) return false;
+    throw error;
   }
 }
 

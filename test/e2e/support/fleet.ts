@@ -32,6 +32,8 @@ export const nodePool = ({ name, expireAfter, terminationGracePeriod }: PoolOpti
           { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
           { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] },
           { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] },
+          // Of equal prices Karpenter takes any zone, and a placeholder only goes where its node was.
+          { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['test-zone-a'] },
         ],
       },
     },
