@@ -14,6 +14,7 @@ import { readClaimState } from '../domain/rotation/rotation.ts';
 import { deadlineBuffer } from '../domain/schedule/lead-time.ts';
 import { census } from '../domain/surge/reschedulable.ts';
 import { add, formatDuration, formatInstant } from '../domain/time.ts';
+import { awaitDrain } from './await-drain.ts';
 import type { Action, Blocked, Decision, Need, Notice, Step } from './decision.ts';
 import { handOver } from './hand-over.ts';
 import type { PoolView } from './pool-view.ts';
@@ -27,7 +28,7 @@ import {
   wholeNode,
 } from './pool-view.ts';
 import { isOptedOut, protect, unprotect } from './protect.ts';
-import { abort, expire, rollBack } from './rollback.ts';
+import { abort, expire, hasMirror, rollBack } from './rollback.ts';
 import { weigh } from './start.ts';
 import { surgeReady, unfit } from './surge-host.ts';
 import { annotateClaim, annotatePool, deletePlaceholder, maybe, need } from './writes.ts';
@@ -38,6 +39,9 @@ type Waiting = AnchoredRotation & { readonly phase: 'pending' | 'failing' | 'abo
 /** One step of a pending rotation, or of an end that has begun. @design D7-02 */
 export function awaitSurge(view: PoolView, rotation: Waiting): Verdict {
   const old = findClaim(view, rotation.claim, rotation.claimUid);
+  // A delete that another tick had sent before the refusal landed after all: a drain is followed to its end.
+  if (rotation.phase === 'failing' && drainHasBegun(rotation, old))
+    return awaitDrain(view, { ...rotation, phase: 'draining' });
   // 1. Karpenter has already taken the old claim: nothing is left to do gracefully.
   if (!old || old.meta.deleting) return expire(view, rotation, old, expiryReason(view, old));
   // 2. An end that has begun is finished, governed or not.
@@ -59,6 +63,10 @@ export function awaitSurge(view: PoolView, rotation: Waiting): Verdict {
     return abort(view, rotation, old, `an operator set karpenter.sh/do-not-disrupt on node ${candidate.meta.name}`);
   return waitOn(view, view.policy, { ...rotation, phase: 'pending' }, old);
 }
+
+/** The old claim is going or gone under a mark of ours that nobody has let go of. */
+const drainHasBegun = (rotation: Waiting, old: NodeClaim | undefined): boolean =>
+  hasMirror(rotation) && (!old || (old.meta.deleting && readClaimState(old.meta).state === 'draining'));
 
 function waitOn(
   view: PoolView,

@@ -50,10 +50,24 @@ export function rollBack(
     ...maybeRefusal(refusal ?? rotation.lastRefusal),
     ...(old ? { retryCount: failuresOf(rotation, old) } : {}),
   };
-  return end(view, rotation, old, ending, old ? maybe(markFailed(view, rotation, old)) : [], {
+  const ended = end(view, rotation, old, ending, old ? maybe(markFailed(view, rotation, old)) : [], {
     [poolKeys.lastFailureAt]: formatInstant(view.at),
   });
+  if ('need' in ended || !old || !hasMirror(rotation)) return ended;
+  // A refused delete ended the hand-over; another tick's may still be on its way.
+  const letGo = [...maybe(markPending(old, rotation)), annotatePool(view, noMirror)];
+  return { ...ended, actions: [...letGo, ...ended.actions] };
 }
+
+/** The anchor says that the old claim is to be deleted, and nobody has let go of that. */
+export const hasMirror = (rotation: AnchoredRotation): boolean =>
+  rotation.phase !== 'pending' && rotation.drainingAt !== undefined;
+
+const noMirror: AnnotationPatch = {
+  [anchorKeys.drainingAt]: null,
+  [anchorKeys.surgeWait]: null,
+  [anchorKeys.surgePath]: null,
+};
 
 /**
  * Governance was lost, an operator opted out, or Karpenter chose the node: undone without counting a failure.
@@ -124,7 +138,7 @@ function end(
   const actions: Action[] = [
     ...maybe(
       ending.marker && rotation.phase !== ending.marker
-        ? annotatePool(view, { [anchorKeys.state]: ending.marker })
+        ? annotatePool(view, { [anchorKeys.state]: ending.marker, ...(hasMirror(rotation) ? noMirror : {}) })
         : undefined,
     ),
     ...reaping.actions,

@@ -11,6 +11,8 @@ const mirror = {
   'noderotation.io/surge-path': 'provisioned',
 };
 
+const startedThen = { 'noderotation.io/started-at': '2026-06-09T17:00:00Z' };
+
 /** The same rotation a step later: handed over, the placeholder gone. */
 function draining(
   over: Parameters<typeof surgeIsReady>[0] = {},
@@ -177,6 +179,38 @@ describe('a delete that never landed', () => {
     expect(decision.actions.find(({ kind }) => kind === 'annotate')).toMatchObject({
       annotations: { 'noderotation.io/surge-claim': 'host', 'noderotation.io/surge-path': 'provisioned' },
     });
+  });
+});
+
+describe('a hand-over that was refused', () => {
+  const refused = {
+    'noderotation.io/active-rotation-state': 'failing',
+    'noderotation.io/last-refusal': 'denied by policy',
+  };
+
+  it('is a drain like any other where the delete of another tick landed (D7-04, D7-05, R3.1-09)', () => {
+    const going = draining({ pool: refused }, deleting());
+    const claims = going.claims.map((claim) => ({
+      ...claim,
+      meta: { ...claim.meta, annotations: { ...claim.meta.annotations, ...startedThen } },
+    }));
+    expect(decisionOn({ ...going, nodeClaims: claims }).step).toBe('awaitDrain');
+    const gone = decisionOn({ ...going, nodeClaims: going.claims.filter(({ meta }) => meta.name !== 'old') });
+    expect(gone.transition).toMatchObject({ step: 'completed' });
+  });
+
+  it('lets go on the claim first, then on the pool, before anything is undone (D7-07, D5-05)', () => {
+    const decision = decisionOn(draining({ pool: refused }));
+    expect(decision.step).toBe('rollBack');
+    expect(decision.actions.slice(0, 2)).toMatchObject([
+      { target: { kind: 'NodeClaim' }, annotations: { 'noderotation.io/state': 'pending' } },
+      { target: { kind: 'NodePool' }, annotations: { 'noderotation.io/draining-at': null } },
+    ]);
+  });
+
+  it('that nobody waits for any more has expired with its claim (D7-02)', () => {
+    const going = draining({ pool: { ...refused, 'noderotation.io/draining-at': '' } }, deleting());
+    expect(decisionOn(going).step).toBe('expire');
   });
 });
 

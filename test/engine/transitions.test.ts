@@ -30,14 +30,15 @@ const unstuck = (snapshot: ClusterSnapshot): ClusterSnapshot => ({ ...snapshot, 
 const pending = (over = {}) => surgeIsReady(over).snapshot;
 const draining = (over = {}) => surgeIsReady({ ...over, ...state('draining') }).snapshot;
 const malformed = (value?: string) => surgeIsReady(value ? state(value, broken) : { pool: broken }).snapshot;
+const mirror = { 'noderotation.io/draining-at': '2026-06-09T17:03:00Z' };
+const drainingCopy = {
+  'noderotation.io/state': 'draining',
+  'noderotation.io/started-at': '2026-06-09T17:00:00Z',
+};
 const byForce = { 'noderotation.io/rotation-mode': 'forceful-fallback' };
 const ofFallback = (snapshot: ClusterSnapshot): ClusterSnapshot =>
   withOld(snapshot, {
-    annotations: {
-      ...byForce,
-      'noderotation.io/state': 'draining',
-      'noderotation.io/started-at': '2026-06-09T17:00:00Z',
-    },
+    annotations: { ...byForce, ...drainingCopy },
   });
 const bare = (snapshot: ClusterSnapshot): ClusterSnapshot => ({ ...snapshot, nodePools: [aPool()] });
 
@@ -56,11 +57,7 @@ const shown: readonly ClusterSnapshot[] = [
   idle,
   fallback,
   bare(pending()),
-  bare(
-    withOld(pending(), {
-      annotations: { 'noderotation.io/state': 'draining', 'noderotation.io/started-at': '2026-06-09T17:00:00Z' },
-    }),
-  ),
+  bare(withOld(pending(), { annotations: drainingCopy })),
   pending({ pool: { 'noderotation.io/freeze': '2027-01-01T00:00:00Z' } }),
   pending(unmarked),
   {
@@ -83,6 +80,8 @@ const shown: readonly ClusterSnapshot[] = [
   surgeIsReady(state('failing')).snapshot,
   withOld(surgeIsReady(state('failing')).snapshot, going),
   unread(surgeIsReady(state('failing')).snapshot),
+  withoutOld(surgeIsReady(state('failing', mirror)).snapshot),
+  withOld(surgeIsReady(state('failing', mirror)).snapshot, { ...going, annotations: drainingCopy }),
   surgeIsReady(state('aborting')).snapshot,
   withOld(surgeIsReady(state('aborting')).snapshot, going),
   unread(surgeIsReady(state('aborting')).snapshot),

@@ -167,7 +167,9 @@ function judgeDrain(stage: Stage, pool: Strings, { saw, placeholder }: Witness):
   stage.remember({ drained: attempt });
   if (isReverted(stage, pool)) return undefined;
   const state = pool['active-rotation-state'];
-  if (state !== 'draining') return `the old claim was deleted while the pool was ${state ?? 'pending'}`;
+  // A refusal that another tick met makes an end of it, but as long as the mirror stands nobody has let go.
+  const stands = state === 'draining' || (state === 'failing' && pool['draining-at'] !== undefined);
+  if (!stands) return `the old claim was deleted while the pool was ${state ?? 'pending'}`;
   if (isChosen(claimIn(stage, oldClaim))) return 'the old claim was deleted although Karpenter had chosen it';
   // One that a slower tick has made again meanwhile is taken away by the next tick.
   if (placeholder !== undefined && placeholderIn(stage)?.metadata.uid === placeholder)
