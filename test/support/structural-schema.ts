@@ -96,12 +96,13 @@ function hasShapeOfCel(rule: string): boolean {
   return open.length === 0 && (bare.match(/'/g) ?? []).length % 2 === 0 && /\bself\b/.test(bare);
 }
 
-/** The value with the defaults that an API server fills in. */
+/** The value with the defaults that an API server fills in, and without the nulls that it drops before. */
 export function withDefaults(schema: SchemaNode, value: unknown): unknown {
   if (Array.isArray(value))
     return schema.items ? value.map((item) => withDefaults(schema.items as SchemaNode, item)) : value;
-  if (!isRecord(value) || !schema.properties) return value;
-  const filled = { ...value };
+  if (!isRecord(value)) return value;
+  const filled = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  if (!schema.properties) return filled;
   for (const [name, child] of Object.entries(schema.properties)) {
     if (filled[name] === undefined && child.default !== undefined) filled[name] = structuredClone(child.default);
     if (filled[name] !== undefined) filled[name] = withDefaults(child, filled[name]);
@@ -118,7 +119,7 @@ export function misfits(schema: SchemaNode, value: unknown, path = ''): string[]
   if (typeof value === 'string') {
     if (typeof schema.pattern === 'string' && !new RegExp(schema.pattern).test(value))
       found.push(`${at} does not match`);
-    if (outside(value.length, schema.minLength, schema.maxLength)) found.push(`${at} has a wrong length`);
+    if (outside([...value].length, schema.minLength, schema.maxLength)) found.push(`${at} has a wrong length`);
   }
   if (typeof value === 'number' && outside(value, schema.minimum, schema.maximum)) found.push(`${at} is out of range`);
   if (Array.isArray(value)) {
@@ -130,6 +131,7 @@ export function misfits(schema: SchemaNode, value: unknown, path = ''): string[]
   }
   if (isRecord(value)) {
     const required = (schema.required ?? []) as readonly string[];
+    if (outside(Object.keys(value).length, undefined, schema.maxProperties)) found.push(`${at} has too many entries`);
     found.push(...required.filter((name) => value[name] === undefined).map((name) => `${path}.${name} is missing`));
     for (const [name, member] of Object.entries(value)) {
       const child = schema.properties?.[name] ?? schema.additionalProperties;

@@ -5,7 +5,7 @@
  * list and map of the spec is bounded, because the cost of the CEL rules is estimated from these bounds.
  */
 import * as z from 'zod';
-import { specSchema } from './policy-schema.ts';
+import { longestText, mostItems, specSchema } from './policy-schema.ts';
 import { statusSchema } from './policy-status-schema.ts';
 import { resources } from './resources.ts';
 
@@ -17,10 +17,6 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly [key: string]: unknown;
 }
-
-/** The longest label key: a prefix of 253, a slash, a name of 63. */
-const longestText = 317;
-const mostItems = 100;
 
 /** @design D2-01 */
 export function policyCrd() {

@@ -33,10 +33,11 @@ export function readPolicy(json: unknown): PolicyReading {
   const spec = withoutNulls(document.spec);
   const { meta, problems: ofMetadata } = readMetadata(document);
   const read = specSchema.safeParse(spec);
+  const lost = lostLabels(document.spec);
   const problems = [
     ...ofDocument(json, document),
     ...ofMetadata,
-    ...reservedKeys(spec),
+    ...lost,
     ...(read.success ? [] : read.error.issues.map(({ path, message }) => problemAt(spec, path, message))),
   ];
   const generation = generationOf(document);
@@ -45,7 +46,7 @@ export function readPolicy(json: unknown): PolicyReading {
     return { valid: true, policy: toPolicy(meta, generation, read.data), ...besides };
   }
   const selector = selectorSchema.safeParse(asObject(spec).nodePoolSelector);
-  const readable = selector.success && reservedKeys(spec).length === 0;
+  const readable = selector.success && lost.length === 0;
   return {
     valid: false,
     meta,
@@ -121,11 +122,17 @@ function generationOf(document: Readonly<Record<string, unknown>>): number {
   return typeof generation === 'number' && Number.isSafeInteger(generation) ? generation : 0;
 }
 
-/** A label named like JavaScript's own machinery would be lost on the way, and the selector would match more than it says. */
-function reservedKeys(spec: unknown): FieldProblem[] {
+/**
+ * Labels that would be lost on the way, so that the selector would match more than it says: one named like JavaScript's
+ * own machinery, and one without a value, which the API server drops in silence.
+ */
+function lostLabels(spec: unknown): FieldProblem[] {
   const labels = asObject(asObject(asObject(spec).nodePoolSelector).matchLabels);
-  if (!Object.hasOwn(labels, '__proto__')) return [];
-  return [{ path: 'spec.nodePoolSelector.matchLabels.__proto__', problem: 'is no label key' }];
+  return Object.entries(labels).flatMap(([key, value]) => {
+    const path = pathText(['spec', 'nodePoolSelector', 'matchLabels', key]);
+    if (key === '__proto__') return [{ path, problem: 'is no label key' }];
+    return value === null ? [{ path, problem: 'must have a value ("" for an empty one), not null' }] : [];
+  });
 }
 
 function problemAt(spec: unknown, path: readonly PropertyKey[], message: string): FieldProblem {
@@ -163,7 +170,7 @@ function toPolicy(meta: ObjectMeta, generation: number, spec: PolicySpec): Rotat
     minRotationChances: spec.minRotationChances,
     windows: spec.maintenanceWindows.map(({ timezone, days, start, end }) => ({
       timezone,
-      days: [...new Set(days)],
+      days,
       start: minuteOfDay(start),
       // Midnight at the end of a window is the end of a day, however it is written.
       end: minuteOfDay(end) || 24 * 60,

@@ -11,23 +11,39 @@ import { parseGoDuration } from '../../domain/time.ts';
 import { isKnownZone, parseDate } from '../../domain/wall-clock.ts';
 
 /** Rules whose parts may be missing or malformed look at what there is; they run even after other problems. */
-const always = { when: () => true };
+const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
+/** The longest label key: a prefix of 253, a slash, a name of 63. */
+export const longestText = 317;
+export const mostItems = 100;
+
+/** What the API server counts; the CRD states the same. */
+const text = (message: string) => z.string(message).max(longestText, `must be at most ${longestText} characters`);
+const list = <Item extends z.ZodType>(item: Item, message: string) =>
+  z.array(item, message).max(mostItems, `must have at most ${mostItems} entries`);
+
+/** A list in which nothing stands twice. */
+const set = <Item extends z.ZodType<string>>(item: Item, message: string) =>
+  list(item, message).superRefine((items, context) => {
+    items.forEach((name, place) => {
+      if (items.indexOf(name) === place) return;
+      context.addIssue({ code: 'custom', path: [place], message: 'must not stand here twice' });
+    });
+  });
 
 const cel = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
 
 const durationPattern = /^([0-9]+(h|ms|m|s))+$/;
 const readableDuration = 'is longer than a duration can be (about 292 years)';
 const fits = (text: string): boolean => !durationPattern.test(text) || parseGoDuration(text) !== undefined;
-const duration = z
-  .string('must be a duration such as "15m" or "1h30m"')
+const duration = text('must be a duration such as "15m" or "1h30m"')
   .regex(durationPattern, 'must be a duration of h, m, s, ms such as "15m" or "1h30m"')
   .refine(fits, readableDuration);
 const positiveDuration = duration
   .refine((text) => parseGoDuration(text) !== 0, 'must be above 0')
   .meta(cel("duration(self) > duration('0s')", 'must be above 0'));
 
-const timezone = z
-  .string('must be an IANA time zone name such as "Asia/Tokyo"')
+const timezone = text('must be an IANA time zone name such as "Asia/Tokyo"')
   .min(1, 'must be an IANA time zone name such as "Asia/Tokyo"')
   .refine(
     (name) => name === '' || isKnownZone(name),
@@ -49,11 +65,10 @@ const windowEntry = z
   .object(
     {
       timezone,
-      days: z
-        .array(
-          z.enum(weekdays, `must be one of ${weekdays.join(', ')}`),
-          `must be a list of days out of ${weekdays.join(', ')}`,
-        )
+      days: set(
+        z.enum(weekdays, `must be one of ${weekdays.join(', ')}`),
+        `must be a list of days out of ${weekdays.join(', ')}`,
+      )
         .min(1, 'must name at least one day')
         .meta({ description: 'Days on which the window opens.', 'x-kubernetes-list-type': 'set' }),
       start: startTime,
@@ -100,12 +115,11 @@ const exclusion = z
 const selectorRequirement = z
   .object(
     {
-      key: z.string('must be a label key').min(1, 'must be a label key').meta({ description: 'Key of the label.' }),
+      key: text('must be a label key').min(1, 'must be a label key').meta({ description: 'Key of the label.' }),
       operator: z
         .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'must be one of In, NotIn, Exists, DoesNotExist')
         .meta({ description: 'How the label is held against the values.' }),
-      values: z
-        .array(z.string('must be text'), 'must be a list of label values')
+      values: list(text('must be text'), 'must be a list of label values')
         .default([])
         .meta({ description: 'Values for In and NotIn; none otherwise.' }),
     },
@@ -139,11 +153,11 @@ export const selectorSchema = z
   .object(
     {
       matchLabels: z
-        .record(z.string(), z.string('must be a label value; quote numbers and booleans'), 'must be a map of labels')
+        .record(z.string(), text('must be a label value; quote numbers and booleans'), 'must be a map of labels')
+        .refine((labels) => Object.keys(labels).length <= mostItems, `must have at most ${mostItems} entries`)
         .default({})
         .meta({ description: 'Labels that the NodePool has with these very values.' }),
-      matchExpressions: z
-        .array(selectorRequirement, 'must be a list of requirements')
+      matchExpressions: list(selectorRequirement, 'must be a list of requirements')
         .default([])
         .meta({ description: 'Requirements that the labels of the NodePool meet, all of them.' }),
     },
@@ -158,21 +172,18 @@ const replicableKey = /^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?\/)?[a-zA-Z0-9](
 const refusedByKarpenter = (key: string): boolean =>
   key === 'kubernetes.io/hostname' ||
   (/^([^/]+\.)?karpenter\.sh\//.test(key) && key !== 'karpenter.sh/nodepool' && key !== 'karpenter.sh/capacity-type');
-const requirementKeys = z
-  .array(
-    z
-      .string('must be a node label key')
-      .regex(replicableKey, 'must be a node label key')
-      .refine((key) => !refusedByKarpenter(key), 'is a key that Karpenter refuses in node affinity'),
-    'must be a list of node label keys',
-  )
-  .meta({
-    'x-kubernetes-list-type': 'set',
-    ...cel(
-      "self.all(key, key != 'kubernetes.io/hostname' && (!key.matches('^([^/]+[.])?karpenter[.]sh/') || key in ['karpenter.sh/nodepool', 'karpenter.sh/capacity-type']))",
-      'kubernetes.io/hostname and most karpenter.sh/ keys are refused by Karpenter',
-    ),
-  });
+const requirementKeys = set(
+  text('must be a node label key')
+    .regex(replicableKey, 'must be a node label key')
+    .refine((key) => !refusedByKarpenter(key), 'is a key that Karpenter refuses in node affinity'),
+  'must be a list of node label keys',
+).meta({
+  'x-kubernetes-list-type': 'set',
+  ...cel(
+    "self.all(key, key != 'kubernetes.io/hostname' && (!key.matches('^([^/]+[.])?karpenter[.]sh/') || key in ['karpenter.sh/nodepool', 'karpenter.sh/capacity-type']))",
+    'kubernetes.io/hostname and most karpenter.sh/ keys are refused by Karpenter',
+  ),
+});
 
 const flag = z.boolean('must be true or false').default(false);
 
@@ -236,8 +247,7 @@ export const specSchema = z.object(
       .enum(['Rotate', 'Observe'], 'must be Rotate or Observe')
       .default('Rotate')
       .meta({ description: 'Observe decides and reports, and starts nothing.' }),
-    ageThreshold: z
-      .string('must be auto or a duration such as "240h"')
+    ageThreshold: text('must be auto or a duration such as "240h"')
       .regex(/^(auto|([0-9]+(h|ms|m|s))+)$/, 'must be auto or a duration of h, m, s, ms such as "240h"')
       .refine(fits, readableDuration)
       .default('auto')
@@ -247,13 +257,13 @@ export const specSchema = z.object(
       .max(1_000, 'must be at most 1000')
       .default(2)
       .meta({ description: 'Windows that must open between the moment a node is due and its deadline.', minimum: 1 }),
-    maintenanceWindows: z
-      .array(windowEntry, 'must be a list of windows {timezone, days, start, end}')
-      .meta({ description: 'When rotations may start: the union of all entries.', minItems: 1, maxItems: 100 }),
-    exclusions: z
-      .array(exclusion, 'must be a list of exclusions {timezone, from, to, reason}')
+    maintenanceWindows: list(windowEntry, 'must be a list of windows {timezone, days, start, end}').meta({
+      description: 'When rotations may start: the union of all entries.',
+      minItems: 1,
+    }),
+    exclusions: list(exclusion, 'must be a list of exclusions {timezone, from, to, reason}')
       .default([])
-      .meta({ description: 'Days on which nothing starts, such as holidays and change freezes.', maxItems: 100 }),
+      .meta({ description: 'Days on which nothing starts, such as holidays and change freezes.' }),
     surge,
   },
   'must be an object',
