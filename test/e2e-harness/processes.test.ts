@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRunning } from '../e2e/harness/end-process.ts';
 import { freePorts, mustBeFree } from '../e2e/harness/ports.ts';
-import { Processes, startedIn } from '../e2e/harness/processes.ts';
+import { type Part, Processes, startedIn } from '../e2e/harness/processes.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'node-rotation-test-'));
@@ -18,19 +18,22 @@ const newFolder = (): string => {
   return mkdtempSync(join(root, `${count}-`));
 };
 
-/** A program that says when it is told to stop, and stops then. */
+/** Programs that know how to take the signal before they call themselves ready. */
+const stubborn = `trap '' TERM; touch "$READY"; while :; do sleep 0.02; done`;
 const obedient = (says: string): string =>
-  `trap 'echo ${says} >> "$JOURNAL"; exit 0' TERM; while :; do sleep 0.02; done`;
-const stubborn = `trap '' TERM; while :; do sleep 0.02; done`;
+  `trap 'echo ${says} >> "$JOURNAL"; exit 0' TERM; touch "$READY"; while :; do sleep 0.02; done`;
 
-/** The shell is the program; what runs is its own copy of the path, as with a binary. */
-const part = (folder: string, name: string, script: string, healthy = async (): Promise<boolean> => true) => ({
-  name,
-  file: '/bin/bash',
-  arguments: ['-c', script],
-  environment: { JOURNAL: join(folder, 'journal') },
-  healthy,
-});
+/** The shell is the program. */
+function part(folder: string, name: string, script: string): Part {
+  const ready = join(folder, `${name}-is-ready`);
+  return {
+    name,
+    file: '/bin/bash',
+    arguments: ['-c', script],
+    environment: { JOURNAL: join(folder, 'journal'), READY: ready },
+    healthy: async () => existsSync(ready),
+  };
+}
 
 describe('the processes of a control plane', () => {
   test('are stopped in the reverse order of their start (D15-01)', async () => {
@@ -56,7 +59,7 @@ describe('the processes of a control plane', () => {
   test('that die at their start are named with their last words, log and what to do (D13-01)', async () => {
     const folder = newFolder();
     const processes = new Processes(folder);
-    const dying = part(folder, 'kube-apiserver', 'echo starting; echo "bad flag: --x"; exit 3', async () => false);
+    const dying = part(folder, 'kube-apiserver', 'echo starting; echo "bad flag: --x"; exit 3');
     await expect(processes.start(dying)).rejects.toMatchObject({
       exitCode: 1,
       message: `kube-apiserver ended with code 3 while starting ("bad flag: --x"). Its log: ${folder}/logs/kube-apiserver.log. Read the log; a binary that is at fault is built anew when its folder in the cache is removed.`,
@@ -65,7 +68,7 @@ describe('the processes of a control plane', () => {
 
   test('that are not there are named, too (D13-01)', async () => {
     const processes = new Processes(newFolder());
-    const missing = { ...part('', 'etcd', '', async () => false), file: join(root, 'nothing') };
+    const missing = { ...part('', 'etcd', ''), file: join(root, 'nothing') };
     await expect(processes.start(missing)).rejects.toMatchObject({
       message: expect.stringMatching(/^etcd spawn .*nothing ENOENT while starting\. /),
     });
@@ -74,7 +77,7 @@ describe('the processes of a control plane', () => {
   test('tell of a port that was taken meanwhile (D13-01)', async () => {
     const processes = new Processes(newFolder());
     const words = 'listen tcp 127.0.0.1:1: bind: address already in use';
-    const dying = part('', 'etcd', `echo '${words}'; exit 1`, async () => false);
+    const dying = part('', 'etcd', `echo '${words}'; exit 1`);
     await expect(processes.start(dying)).rejects.toMatchObject({
       message: expect.stringContaining('Another program took its port meanwhile: start again.'),
     });
