@@ -20,6 +20,9 @@ export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: 
   const orphans = view.claims.flatMap((claim) => {
     const copy = readClaimState(claim.meta);
     if (copy.state !== 'draining' && !(copy.state === 'pending' && !claim.meta.deleting)) return [];
+    // A pool rotates one claim after another: what began before the attempt that ended last has ended, too, and its
+    // claim only did not take the mark.
+    if (ended && copy.startedAt < ended.startedAt) return [];
     if (ended?.claimUid === claim.meta.uid && ended.startedAt === copy.startedAt) return [];
     const attempt = {
       claim: claim.meta.name,

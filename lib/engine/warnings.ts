@@ -80,7 +80,8 @@ function claimWarnings(
     (notice) => notice.claim as string,
   );
   const changed = view.claims
-    .filter((claim) => !claim.meta.deleting)
+    // Karpenter copies a claim's annotations to its Node when that registers, and nobody would take them off there.
+    .filter((claim) => !claim.meta.deleting && claim.nodeName !== undefined)
     .flatMap((claim) => {
       const change = changeOf(annotation(claim.meta, warningsKey), byClaim.get(claim.meta.name) ?? []);
       return change ? [{ claim, ...change }] : [];
