@@ -72,13 +72,13 @@ const draws: readonly Draw[] = [
     of: any(dice),
     spec: { ageThreshold: dice.of(['auto', '1h', '96h']), minRotationChances: dice.of([0, 1, 4]) },
   }),
-  (dice, startsAt) =>
+  (dice) =>
     dice.chance(0.5)
-      ? { kind: 'editPolicy', of: any(dice), spec: { maintenanceWindows: 'nightly' }, broken: 'spec' }
+      ? { kind: 'editPolicy', of: any(dice), spec: { exclusions: 'never' }, broken: 'spec' }
       : {
           kind: 'editPolicy',
           of: any(dice),
-          spec: { maintenanceWindows: [drawWindow(dice, startsAt)], minRotationChances: 1 },
+          spec: { exclusions: null },
           broken: 'no',
         },
   (dice) => ({ kind: 'deletePolicy', of: any(dice) }),

@@ -85,7 +85,8 @@ export function drawPolicies(dice: Dice, pools: readonly PoolPlan[], startsAt: s
     if (dice.chance(0.05)) {
       const spec = {
         ...drawSpec(dice, { matchLabels: { workload: pool.name, team: pool.team } }, startsAt),
-        minRotationChances: 'two',
+        // What no other move of a case touches.
+        exclusions: 'never',
       };
       drawn.push(manifestOf(`broken-${pool.name}`, spec, 'spec'));
     }

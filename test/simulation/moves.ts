@@ -132,7 +132,11 @@ const deeds: Deeds = {
   editPolicy(scene, { of, spec, broken }) {
     const policy = policyAt(scene, of);
     if (!policy) return;
-    const labels = broken === undefined ? {} : { labels: { [brokenLabel]: broken === 'no' ? null : broken } };
+    // A selector that cannot be read is not put right by another field.
+    const labels =
+      broken === undefined || policy.metadata.labels?.[brokenLabel] === 'selector'
+        ? {}
+        : { labels: { [brokenLabel]: broken === 'no' ? null : broken } };
     scene.world.store.patch({ kind: 'RotationPolicy', name: policy.metadata.name }, { metadata: labels, spec });
   },
   deletePolicy: (scene, { of }) => deletes(scene, policyAt(scene, of)),

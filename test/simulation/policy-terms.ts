@@ -81,7 +81,7 @@ export function termsOf(policy: KubeObject): PolicyTerms {
     observe: spec['mode'] === 'Observe',
     selector: (spec['nodePoolSelector'] ?? {}) as RawSelector,
     windows: listOf<RawWindow>(spec['maintenanceWindows']),
-    exclusions: (spec['exclusions'] ?? []) as PolicyTerms['exclusions'],
+    exclusions: listOf<PolicyTerms['exclusions'][number]>(spec['exclusions']),
     ageThreshold: readGo(spec['ageThreshold'] as string | undefined) ?? 'auto',
     chances: (spec['minRotationChances'] ?? 2) as number,
     readyTimeout: readGo(text('readyTimeout')) ?? 15 * minute,

@@ -141,7 +141,11 @@ export class SafetyOracle {
       // What happens inside `apply` before its first await is the write itself.
       apply: async (action) => {
         const result = await this.#as({ action, sight }, () => inner.apply(action));
-        if (result.outcome === 'rejected') sight.refused = true;
+        if (result.outcome === 'rejected') {
+          sight.refused = true;
+          // A cordon that the server does not let us undo is left to the next sweep (D6-08).
+          if ('target' in action && action.target.kind === 'Node') this.#refusedOn(action.target.name);
+        }
         return result;
       },
     });
@@ -157,6 +161,12 @@ export class SafetyOracle {
   begins(action: Action, sinceLook: number): void {
     if (sinceLook > 60_000 && !isAccount(action))
       this.#report('staleWrite', `${action.kind} on a look that is ${sinceLook / 1000} s old`);
+  }
+
+  #refusedOn(node: string): void {
+    const pool = this.#world.store.get('Node', node)?.metadata.labels?.['karpenter.sh/nodepool'];
+    this.#tampered.add(pool ?? '');
+    this.#goodTicks = 0;
   }
 
   /** What others do while a call of ours is under way is not ours. */
