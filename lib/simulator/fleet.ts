@@ -2,33 +2,19 @@
  * The demonstration fleet: a dozen nodes in two pools, with Deployments, daemons, budgets, and the policy that rotates them.
  *
  * Ages are spread over the days before the start, so that nothing is past its deadline and every node falls due within
- * two weeks.
+ * two weeks. Any other fleet is built in the same way: see `FleetPool` and `FleetApp` for what can be said of one.
  */
-import { formatResourceList, plus } from '../domain/cluster/resource-list.ts';
-import type { Duration, Instant } from '../domain/time.ts';
-import { add, days, duration, hours, minutes, subtract } from '../domain/time.ts';
-import { instanceTypes, measuredBonus, offeringsOf, zones } from './instance-types.ts';
-import type { KubeObject, Manifest, Strings } from './kube-object.ts';
-import { stamp, withCondition } from './kube-object.ts';
-import { nodePoolLabel, terminationFinalizer } from './node-claims.ts';
+import type { Duration } from '../domain/time.ts';
+import { add, days, duration, hours, minutes } from '../domain/time.ts';
+import type { FleetApp } from './fleet-apps.ts';
+import { appManifests, daemonManifest, workloadNamespace } from './fleet-apps.ts';
+import type { FleetPool } from './fleet-pools.ts';
+import { addPool } from './fleet-pools.ts';
+import type { Manifest, Strings } from './kube-object.ts';
 import type { World } from './world.ts';
 
-export interface FleetPool {
-  readonly name: string;
-  readonly instanceType: string;
-  readonly nodes: number;
-  /** Per node; the oldest first. */
-  readonly ages: readonly Duration[];
-  readonly limits: Strings;
-}
-
-export interface FleetApp {
-  readonly name: string;
-  readonly pool: string;
-  readonly replicas: number;
-  readonly requests: Strings;
-  readonly budget: { readonly maxUnavailable?: number | string; readonly minAvailable?: number | string };
-}
+export type { FleetApp } from './fleet-apps.ts';
+export type { FleetPool } from './fleet-pools.ts';
 
 export interface Fleet {
   readonly pools: readonly FleetPool[];
@@ -39,7 +25,6 @@ export interface Fleet {
 
 export const placeholderNamespace = 'node-rotation';
 export const placeholderPriorityClass = 'node-rotation-placeholder';
-const workloadNamespace = 'shop';
 
 /** {Wed, Sat} 02:00–06:00 Asia/Tokyo for both pools. */
 export const demonstrationPolicy: Manifest = {
@@ -131,133 +116,8 @@ export function buildFleet(world: World, fleet: Fleet = demonstrationFleet): voi
   for (const pool of fleet.pools) addPool(world, pool);
   for (const daemon of fleet.daemons) store.create(daemonManifest(daemon.name, daemon.requests));
   for (const app of fleet.apps) {
-    for (const manifest of appManifests(app)) store.create(manifest);
+    const taints = fleet.pools.find(({ name }) => name === app.pool)?.taints ?? [];
+    for (const manifest of appManifests(app, [...new Set(taints.map(({ key }) => key))])) store.create(manifest);
   }
   world.advance(add(world.now, minutes(1)));
-}
-
-const templateSpecOf = (pool: FleetPool) => ({
-  expireAfter: '336h',
-  terminationGracePeriod: '1h',
-  nodeClassRef: { group: 'eks.amazonaws.com', kind: 'NodeClass', name: 'default' },
-  requirements: [
-    { key: 'node.kubernetes.io/instance-type', operator: 'In', values: [pool.instanceType] },
-    { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] },
-    { key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] },
-    { key: 'topology.kubernetes.io/zone', operator: 'In', values: zones },
-  ],
-});
-
-function addPool(world: World, pool: FleetPool): void {
-  const spec = templateSpecOf(pool);
-  const object = world.store.adopt<KubeObject>({
-    kind: 'NodePool',
-    metadata: {
-      name: pool.name,
-      labels: { workload: pool.name },
-      creationTimestamp: stamp(subtract(world.now, days(30))),
-    },
-    spec: {
-      template: { metadata: { labels: { workload: pool.name } }, spec },
-      disruption: { consolidationPolicy: 'WhenEmpty', consolidateAfter: '10m', budgets: [{ nodes: '10%' }] },
-      limits: pool.limits,
-    },
-  });
-  for (const [index, age] of pool.ages.slice(0, pool.nodes).entries())
-    addNode(world, pool, object, index, subtract(world.now, age));
-}
-
-/** A node that has long been there, with its claim. */
-function addNode(world: World, pool: FleetPool, owner: KubeObject, index: number, created: Instant): void {
-  const { store, random } = world;
-  const type = instanceTypes.find(({ name }) => name === pool.instanceType) ?? instanceTypes[0];
-  if (!type) return;
-  const zone = zones[index % zones.length];
-  const offering = offeringsOf(type).find(
-    ({ labels }) =>
-      labels['topology.kubernetes.io/zone'] === zone && labels['karpenter.sh/capacity-type'] === 'on-demand',
-  );
-  const name = `${pool.name}-${random.suffix()}`;
-  const hostName = `ip-10-0-${random.below(256)}-${random.below(256)}.ap-northeast-1.compute.internal`;
-  const registered = add(created, minutes(1));
-  const labels = { ...offering?.labels, workload: pool.name, [nodePoolLabel]: pool.name };
-  const providerID = `aws:///${zone}/i-0${random.uid().slice(-12)}`;
-  const conditions = ['Launched', 'Registered', 'Initialized', 'Ready'].reduce(
-    (before, condition) => withCondition(before, registered, condition, 'True', condition),
-    withCondition([], registered, 'ConsistentStateFound', 'True', 'ConsistentStateFound'),
-  );
-  const claim = store.adopt<KubeObject>({
-    kind: 'NodeClaim',
-    metadata: {
-      name,
-      labels,
-      finalizers: [terminationFinalizer],
-      creationTimestamp: stamp(created),
-      ownerReferences: [{ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: pool.name, uid: owner.metadata.uid }],
-    },
-    spec: { ...templateSpecOf(pool), resources: { requests: { cpu: '1', memory: '2Gi', pods: '5' } } },
-    status: {
-      nodeName: hostName,
-      providerID,
-      capacity: formatResourceList(type.capacity),
-      allocatable: formatResourceList(type.allocatable),
-      conditions,
-    },
-  });
-  store.adopt({
-    kind: 'Node',
-    metadata: {
-      name: hostName,
-      labels: {
-        ...labels,
-        'kubernetes.io/hostname': hostName,
-        'karpenter.sh/registered': 'true',
-        'karpenter.sh/initialized': 'true',
-      },
-      finalizers: [terminationFinalizer],
-      creationTimestamp: stamp(registered),
-      ownerReferences: [{ apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name, uid: claim.metadata.uid }],
-    },
-    spec: { providerID, taints: [] },
-    status: {
-      capacity: formatResourceList(type.capacity),
-      allocatable: formatResourceList(plus(type.allocatable, measuredBonus)),
-      conditions: withCondition([], registered, 'Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
-    },
-  });
-}
-
-const container = (name: string, requests: Strings) => ({
-  name,
-  image: `registry.example/${name}:1`,
-  resources: { requests },
-});
-
-function daemonManifest(name: string, requests: Strings): Manifest {
-  const labels = { app: name };
-  return {
-    kind: 'DaemonSet',
-    metadata: { name, namespace: 'kube-system', labels },
-    spec: {
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [container(name, requests)], tolerations: [{ operator: 'Exists' }] },
-      },
-    },
-  };
-}
-
-function appManifests(app: FleetApp): readonly Manifest[] {
-  const labels = { app: app.name };
-  const metadata = { name: app.name, namespace: workloadNamespace, labels };
-  const spec = { containers: [container(app.name, app.requests)], nodeSelector: { workload: app.pool } };
-  return [
-    {
-      kind: 'Deployment',
-      metadata,
-      spec: { replicas: app.replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-    },
-    { kind: 'PodDisruptionBudget', metadata, spec: { selector: { matchLabels: labels }, ...app.budget } },
-  ];
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { days } from '../../lib/domain/time.ts';
+import { annotationsOf } from '../support/moves.ts';
 import type { Scenario } from '../support/scenario.ts';
 import {
   annotates,
@@ -83,9 +84,7 @@ it('what a crash has left is gone after one tick, in pools that nobody governs, 
   expect(before.length).toBeGreaterThan(8);
   expect(leftovers(told.world)).toEqual([]);
   expect(became(told)).toMatchObject({ rows: [], events: [] });
-  expect(told.world.store.all('NodeClaim').flatMap(({ metadata }) => Object.keys(metadata.annotations ?? {}))).toEqual(
-    [],
-  );
+  expect(told.world.store.all('NodeClaim').flatMap((claim) => Object.keys(annotationsOf(claim)))).toEqual([]);
 });
 
 it('an operator’s own protection and cordon are not ours to sweep (D6-03, R3.4-03, R3.4-05)', async () => {
