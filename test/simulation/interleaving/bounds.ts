@@ -18,6 +18,16 @@ export const plain: Search = {
   mostStates: 1_000_000,
 };
 
+/** The same for two observers, from the moment at which they hand over. */
+const refusalsOfTwo: Readonly<Record<string, Search>> = Object.fromEntries(
+  writeKinds.flatMap((kind) =>
+    (['once', 'forGood'] as const).map((how) => [
+      `a ready surge, two observers, ${kind} refused ${how}`,
+      { ...plain, ticks: 2, from: 'surgeReady', looksAtOnce: true, refusing: { kind, how } } satisfies Search,
+    ]),
+  ),
+);
+
 /** Every kind of write, refused once or from some moment on, for one observer whose process may die once. */
 const refusals: Readonly<Record<string, Search>> = Object.fromEntries(
   writeKinds.flatMap((kind) =>
@@ -28,7 +38,7 @@ const refusals: Readonly<Record<string, Search>> = Object.fromEntries(
   ),
 );
 
-/** Together about half a minute of one processor. */
+/** Together less than a minute of one processor. */
 export const inEveryRun: Readonly<Record<string, Search>> = {
   'a whole rotation, two observers': { ...plain, ticks: 2, looksAtOnce: true },
   'a ready surge, two observers, one fault': { ...plain, ticks: 2, from: 'surgeReady', faults: 1, looksAtOnce: true },
@@ -40,6 +50,7 @@ export const inEveryRun: Readonly<Record<string, Search>> = {
 
 /** Minutes to hours. */
 export const byHand: Readonly<Record<string, Search>> = {
+  ...refusalsOfTwo,
   'a whole rotation, two observers, between any two calls': { ...plain, ticks: 2 },
   'a whole rotation, one observer, one move': { ...plain, moves: 1 },
   'a whole rotation onto a spare node, one observer, one move': { ...plain, shape: { spare: true }, moves: 1 },

@@ -5,14 +5,17 @@
  * makes no difference to what can follow, so it is not part of what makes states equal.
  */
 import type { ObjectRef } from '../../../lib/domain/cluster/object-ref.ts';
+import { anchorKeys } from '../../../lib/domain/rotation/annotation-keys.ts';
 import type { Instant } from '../../../lib/domain/time.ts';
-import { between, minutes } from '../../../lib/domain/time.ts';
+import { add, between, minutes, seconds } from '../../../lib/domain/time.ts';
+import type { Action } from '../../../lib/engine/decision.ts';
 import { clusterSteps } from './cluster-steps.ts';
+import { inWords } from './in-words.ts';
 import type { MoveName } from './moves.ts';
 import { moves } from './moves.ts';
 import { beforeWrite, judge, seenAt } from './oracle.ts';
 import type { PortAnswer, PortCall, WriteKind } from './port.ts';
-import { keyOfRef, Port, stepName, writeKindOf } from './port.ts';
+import { keyOfRef, Port, writeKindOf } from './port.ts';
 import type { ClusterShape } from './small-cluster.ts';
 import { placeholderIn, smallCluster, windowOpens } from './small-cluster.ts';
 import type { ClusterState } from './stage.ts';
@@ -252,6 +255,7 @@ export class Explorer {
       fault === 'request'
         ? { value: unreachable, key: 'lost', shown: [], landed: false }
         : await this.#port.answer(call, flight.tick.answers, fresh, refusing);
+    if (answer.landed && action && marksDrain(action)) stage.now = add(stage.now, seconds(1));
     const told = fault === 'response' ? { ...answer, value: unreachable, key: 'lost' } : answer;
     const broken = action && answer.landed ? judge(stage, before, action, flight.tick) : undefined;
     const tick = await this.tree.child(flight.tick, index, told, late, () => this.#learn(call));
@@ -264,7 +268,7 @@ export class Explorer {
           ? ' (refused)'
           : '';
     const effect: CallEffect = {
-      label: describe(call) + outcome,
+      label: inWords(call) + outcome,
       changed: [...new Set(stage.changed)],
       cluster: stage.capture(),
       tick,
@@ -310,6 +314,10 @@ function isCertain(flight: InFlight, call: PortCall, faults: number): boolean {
   return (action.kind === 'annotate' || action.kind === 'protect') && !isFresh(flight, action.target);
 }
 
+/** One observer's ticks are a minute apart: who looks after a drain was marked does not mark it again in the same second. */
+const marksDrain = (action: Action): boolean =>
+  action.kind === 'annotate' && typeof action.annotations[anchorKeys.drainingAt] === 'string';
+
 const isFresh = (flight: InFlight, ref: ObjectRef): boolean =>
   Number(ref.resourceVersion.slice(1)) >= (flight.freshFrom.get(keyOfRef(ref)) ?? 0);
 
@@ -332,30 +340,3 @@ const withEffect = (state: State, { cluster, changed }: Effect): State => ({
     changed.length === 0 ? flight : { ...flight, freshFrom: stale(flight.freshFrom, changed, flight.tick.answers) },
   ),
 });
-
-function describe(call: PortCall): string {
-  switch (call.kind) {
-    case 'observe':
-      return 'observe';
-    case 'inspect':
-      return `inspect ${[...call.need.nodes, ...call.need.podsOnNodes].join(' ')}${call.need.dryRunDeletes.length > 0 ? ' dry run' : ''}`;
-    case 'reread':
-      return `reread the pool${call.node ? ` and ${call.node.name}` : ''}`;
-    case 'putSteps':
-      return `rows ${call.entries.map((entry) => stepName(entry).split('=')[1]).join(' ')}`;
-    case 'apply':
-      return describeAction(call.action);
-  }
-}
-
-function describeAction(action: Extract<PortCall, { kind: 'apply' }>['action']): string {
-  if (action.kind === 'createPlaceholder') return 'createPlaceholder';
-  if (action.kind === 'annotate' || action.kind === 'protect' || action.kind === 'unprotect') {
-    const keys = Object.entries(action.annotations).map(
-      ([key, value]) => `${key.split('/')[1]}${value === null ? '−' : `=${value.slice(0, 24)}`}`,
-    );
-    return `${action.kind} ${action.target.kind} ${action.target.name} {${keys.slice(0, 4).join(', ')}}`;
-  }
-  if (action.kind === 'deletePlaceholder') return 'deletePlaceholder';
-  return action.kind === 'deleteNodeClaim' ? `delete NodeClaim ${action.target.name} (${action.because})` : action.kind;
-}

@@ -14,7 +14,7 @@ export interface Search extends Bounds {
   /** Where it sets in: after whole quiet ticks, each with one step of the cluster, until this holds. */
   readonly from?: keyof typeof moments;
   /** What then happens before the search: whole ticks, the first step of the cluster, moves. */
-  readonly then?: readonly ('tick' | 'step' | MoveName)[];
+  readonly after?: readonly ('tick' | 'step' | MoveName)[];
   /** A search that comes to so many states has not been through everything. */
   readonly mostStates: number;
 }
@@ -51,7 +51,7 @@ async function quietlyUntil(explorer: Explorer, first: State, moment: keyof type
 async function told(explorer: Explorer, first: State, story: Search): Promise<State> {
   const { stage } = explorer;
   let state = story.from ? await quietlyUntil(explorer, first, story.from) : first;
-  for (const happening of story.then ?? []) {
+  for (const happening of story.after ?? []) {
     stage.load(state.cluster);
     if (happening === 'tick') state = (await explorer.wholeTick(state)).state;
     else {

@@ -33,7 +33,7 @@ export const stories: Readonly<Record<string, Story>> = {
     ...plain,
     from: 'surgeReady',
     // Frozen it is rolled back, and without the freeze handed over: the surge was ready in time.
-    then: ['freeze', 'readyTimeoutPasses'],
+    after: ['freeze', 'readyTimeoutPasses'],
     ticks: 2,
     moves: 1,
     allowed: ['unfreeze'],
@@ -57,7 +57,7 @@ export const stories: Readonly<Record<string, Story>> = {
   'a failure counts for the attempt that it belongs to': {
     ...plain,
     from: 'waiting',
-    then: ['readyTimeoutPasses', 'tick', 'hourPasses'],
+    after: ['readyTimeoutPasses', 'tick', 'hourPasses'],
     faults: 1,
     moves: 1,
     allowed: ['readyTimeoutPasses'],
@@ -143,7 +143,7 @@ export const stories: Readonly<Record<string, Story>> = {
     ...plain,
     from: 'waiting',
     // The placeholder runs on a node that no tick has seen.
-    then: ['step', 'step', 'step', 'step', 'readyTimeoutPasses'],
+    after: ['step', 'step', 'step', 'step', 'readyTimeoutPasses'],
     moves: 1,
     allowed: ['podComes'],
     without: [unversioned('reapSurge')],
@@ -157,8 +157,8 @@ export const stories: Readonly<Record<string, Story>> = {
     without: [
       {
         file: 'lib/domain/rotation/unrecorded.ts',
-        find: '`${entry.uid}#${formatInstant(entry.startedAt)}#${entry.step}@${formatInstant(entry.at)}`',
-        replace: '`${entry.uid}#${entry.step}`',
+        find: 'entryKey = (entry: UnrecordedStep): string =>',
+        replace: "entryKey = (entry: UnrecordedStep): string => entry.uid + '#' + entry.step ||",
       },
     ],
     finds: 'there is no row of the start of uid-old@2026-06-09T17:01:00Z',
@@ -202,5 +202,29 @@ export const stories: Readonly<Record<string, Story>> = {
       ),
     ],
     finds: 'a drain of ours ended as expired',
+  },
+  'a drain that landed beside a refused delete is followed': {
+    ...plain,
+    from: 'surgeReady',
+    ticks: 2,
+    refusing: { kind: 'placeholderDelete', how: 'once' },
+    looksAtOnce: true,
+    without: [engine('await-surge', "rotation.phase === 'failing' && drainHasBegun", 'view === null && drainHasBegun')],
+    finds: 'a drain of ours ended as expired',
+  },
+  'a refused hand-over is let go of before it is rolled back': {
+    ...plain,
+    from: 'surgeReady',
+    ticks: 2,
+    refusing: { kind: 'placeholderDelete', how: 'once' },
+    looksAtOnce: true,
+    without: [
+      engine(
+        'rollback',
+        "if ('need' in ended || !old || !hasMirror(rotation)) return ended;",
+        'if (ended) return ended;',
+      ),
+    ],
+    finds: 'the surge host was reaped during the drain',
   },
 };
