@@ -6,16 +6,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { projectRoot } from '../house/source-files.ts';
 import type { SourceBreak } from './broken-source.ts';
+import { breaksVariable, brokenText } from './broken-source.ts';
 
-const breaks: readonly SourceBreak[] = JSON.parse(process.env['SOURCE_BREAKS'] ?? '[]');
+const breaks: readonly SourceBreak[] = JSON.parse(process.env[breaksVariable] ?? '[]');
 const byUrl = Map.groupBy(breaks, ({ file }) => pathToFileURL(join(projectRoot, file)).href);
 const unmet = new Set(byUrl.keys());
-
-function broken(text: string, { file, find, replace }: SourceBreak): string {
-  const parts = text.split(find);
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${find}`);
-  return parts.join(replace);
-}
 
 registerHooks({
   load(url, context, nextLoad) {
@@ -23,7 +18,7 @@ registerHooks({
     const mine = byUrl.get(url);
     if (!mine) return loaded;
     unmet.delete(url);
-    return { ...loaded, source: mine.reduce(broken, String(loaded.source)) };
+    return { ...loaded, source: mine.reduce(brokenText, String(loaded.source)) };
   },
 });
 

@@ -19,6 +19,13 @@ export interface SourceBreak {
 
 export const breaksVariable = 'SOURCE_BREAKS';
 
+/** @throws when what is to be replaced does not stand there exactly once */
+export function brokenText(text: string, { file, find, replace }: SourceBreak): string {
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${find}`);
+  return parts.join(replace);
+}
+
 const hook = pathToFileURL(join(projectRoot, 'test/support/broken-source-hook.ts')).href;
 
 /**
