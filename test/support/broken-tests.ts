@@ -56,7 +56,7 @@ export async function runTests(
     await promisify(execFile)(process.execPath, args, {
       cwd: projectRoot,
       env,
-      timeout: 110_000,
+      timeout: 240_000,
       maxBuffer: 2 ** 26,
     }).catch(() => {});
     return outcomesOf(JSON.parse(await readFile(report, 'utf8')) as Report);
