@@ -29,7 +29,7 @@ it('whatever clusters, policies, people and faults are drawn, every write keeps 
 }, 600_000);
 
 it('a case is played the same way twice (D14-02)', async () => {
-  for (const seed of [11, 26]) {
+  for (const seed of [8, 10, 20]) {
     const [once, again] = [await runCase(caseOf(seed)), await runCase(caseOf(seed))];
     expect(again).toEqual(once);
     expect(caseOf(seed)).toEqual(caseOf(seed));
