@@ -220,10 +220,13 @@ async function emptyOutbox(
   const outbox = readOutbox(annotation(pool.meta, poolKeys.unrecorded));
   const { transition } = record.decision;
   const entries = record.landed && transition ? [...outbox.entries, transition] : outbox.entries;
-  if (entries.length === 0) return { left: [], unreadable: [] };
+  // A list that landed has written the outbox anew, without what could not be read.
+  const spoilt = record.landed ? [] : outbox.unreadable;
+  if (entries.length === 0 && spoilt.length === 0) return { left: [], unreadable: [] };
   const recorded = await tick.recorder.putSteps(pool.meta.name, entries);
   const left = entries.filter((entry) => !recorded.has(entryKey(entry)));
-  if (left.length === entries.length || record.stopped?.startsWith('Moved')) return { left, unreadable: [] };
+  const asItWas = left.length === entries.length && spoilt.length === 0;
+  if (asItWas || record.stopped?.startsWith('Moved')) return { left, unreadable: [] };
   const patch: Action = {
     kind: 'annotate',
     target: refOf('NodePool', pool.meta),
@@ -231,6 +234,5 @@ async function emptyOutbox(
     whenRefused: 'goOn',
   };
   const result = await tick.cluster.apply(atVersion(patch, versions));
-  const lost = result.outcome === 'applied' && !record.landed ? outbox.unreadable : [];
-  return { left: result.outcome === 'applied' ? left : entries, unreadable: lost };
+  return result.outcome === 'applied' ? { left, unreadable: spoilt } : { left: entries, unreadable: [] };
 }

@@ -71,6 +71,15 @@ describe('a tick', () => {
     expect(stateOf(world)).toHaveProperty('active-rotation');
   });
 
+  it('takes an outbox that cannot be read off a pool where nothing happens, and tells its text (D10-04, D5-06)', async () => {
+    const world = aWorld();
+    const annotations = { 'noderotation.io/freeze': '2099-01-01T00:00:00Z', 'noderotation.io/unrecorded': 'yesterday' };
+    world.store.patch({ kind: 'NodePool', name: 'api' }, { metadata: { annotations } });
+    expect((await tickOn(world, new MemoryTable())).unreadable).toEqual(['yesterday']);
+    expect(stateOf(world)).not.toHaveProperty('unrecorded');
+    expect((await tickOn(world, new MemoryTable())).unreadable).toEqual([]);
+  });
+
   it('two at once: one start, one cordon, one placeholder (D1-03, D5-05, PR-36, PR-38)', async () => {
     const world = aWorld();
     const table = new MemoryTable();
