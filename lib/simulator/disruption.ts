@@ -24,6 +24,8 @@ const passSeconds = 10;
 
 export function createDisruption(): Model {
   const commands: Commands = new Map();
+  // What a pass does is no reason for a second one in the same moment.
+  let actedAt: Instant | undefined;
   return {
     reads: [
       'NodeClaim',
@@ -38,22 +40,25 @@ export function createDisruption(): Model {
     ],
     run(world) {
       const executions = carryOn(world, commands);
+      const { now } = world;
       // A change is looked at on the next pass; between changes only what ripens can make a difference.
-      const next = world.now % (passSeconds * second) === 0 ? pass(world, commands) : nextBeat(world.now, passSeconds);
-      return nextOf(world.now, [executions, next]);
+      const isDue = now % (passSeconds * second) === 0 && actedAt !== now;
+      const found = isDue ? pass(world, commands) : nextBeat(now, passSeconds);
+      if (found === 'acted') actedAt = now;
+      return nextOf(now, [executions, found === 'acted' ? nextBeat(now, passSeconds) : found]);
     },
   };
 }
 
 /** @returns when the next pass can find something that this one could not */
-function pass(world: WorldState, commands: Commands): Instant | undefined {
+function pass(world: WorldState, commands: Commands): Instant | 'acted' | undefined {
   const { store, now } = world;
   removeStrayTaints(world);
   const candidates = candidatesOf(world);
   const free = candidates.filter(({ nominatedUntil }) => nominatedUntil === undefined);
   const acted =
     removeEmpty(world, commands, free) || replaceDrifted(world, commands, free) || consolidate(world, commands, free);
-  if (acted) return nextBeat(now, passSeconds);
+  if (acted) return 'acted';
   const moments = candidates.flatMap((candidate) => [
     ripeAt(candidate, now),
     candidate.nominatedUntil,

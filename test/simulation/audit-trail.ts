@@ -92,6 +92,11 @@ const isEnd = (step: string): boolean => ['completed', 'failed', 'expired', 'abo
 
 const rowOf = ({ uid, startedAt, step, at }: Entry): string => `${uid}#${startedAt}#${step}@${at}`;
 
+const isEntry = (each: unknown): each is Entry =>
+  ['step', 'at', 'uid', 'startedAt'].every(
+    (part) => typeof (each as Record<string, unknown> | null)?.[part] === 'string',
+  );
+
 /** By row key; elements that somebody garbled are nobody's. */
 function outboxOf(pool: KubeObject): ReadonlyMap<string, Entry> {
   const text = note(pool, key('unrecorded'));
@@ -99,7 +104,7 @@ function outboxOf(pool: KubeObject): ReadonlyMap<string, Entry> {
   try {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list)) return new Map();
-    return new Map(list.filter((each) => typeof each?.step === 'string').map((entry: Entry) => [rowOf(entry), entry]));
+    return new Map(list.filter(isEntry).map((entry) => [rowOf(entry), entry]));
   } catch {
     return new Map();
   }

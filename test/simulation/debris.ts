@@ -2,7 +2,7 @@
  * What a cluster must not carry once two good ticks have passed: marks, placeholders and states with nothing behind them.
  */
 import type { SeenCluster } from './seen-cluster.ts';
-import { anchorOf, governance, isGoing, isPlaceholder, key, note } from './seen-cluster.ts';
+import { anchorOf, governance, isCopyReadable, isGoing, isPlaceholder, key, note } from './seen-cluster.ts';
 
 /** R3.9-02, D6-03: one line for each thing of ours that no rotation is behind. */
 export function debrisOf(seen: SeenCluster): readonly string[] {
@@ -22,7 +22,7 @@ export function debrisOf(seen: SeenCluster): readonly string[] {
       .map((pod) => `placeholder ${pod.metadata.name} is there`),
     ...seen.claims.flatMap((claim) => {
       const state = note(claim, key('state'));
-      const inFlight = (state === 'pending' || state === 'draining') && !isGoing(claim);
+      const inFlight = (state === 'pending' || state === 'draining') && isCopyReadable(claim) && !isGoing(claim);
       return inFlight && !live.includes(claim.metadata.name) ? [`NodeClaim ${claim.metadata.name} is ${state}`] : [];
     }),
     ...seen.pools

@@ -14,6 +14,7 @@ import {
   claimOfNode,
   condition,
   doNotDisrupt,
+  isCopyReadable,
   isGoing,
   isOperators,
   isPlaceholder,
@@ -38,23 +39,10 @@ function notCounted(before: ClaimObject | undefined, after: ClaimObject | undefi
     note(claim, key('state')) === 'failed' ? note(claim, key('started-at')) : undefined;
   const count = (claim: ClaimObject | undefined): number => Number(note(claim, key('retry-count')) ?? 0);
   const failed = attempt(after);
-  if (failed === undefined || failed === attempt(before) || !isReadable(before)) return [];
+  if (failed === undefined || failed === attempt(before) || !isCopyReadable(before)) return [];
   if (count(after) === count(before) + 1) return [];
   const message = `NodeClaim ${after?.metadata.name}: ${count(before)} failures became ${count(after)} with one more`;
   return [{ rule: 'failureCount', message }];
-}
-
-/** D5-06: the state, its time and the count are values of ours. */
-function isReadable(claim: ClaimObject | undefined): boolean {
-  if (!/^\d{1,9}$/.test(note(claim, key('retry-count')) ?? '0')) return false;
-  const state = note(claim, key('state')) ?? '';
-  const times: Readonly<Record<string, string>> = {
-    pending: 'started-at',
-    draining: 'started-at',
-    failed: 'failed-at',
-  };
-  const time = times[state];
-  return time === undefined ? ['', 'expired'].includes(state) : !Number.isNaN(readTime(note(claim, key(time))));
 }
 
 export function judgeClaimDelete(landed: Landed): Found {
@@ -72,7 +60,8 @@ export function judgeClaimDelete(landed: Landed): Found {
   )
     return say('deleteVersion', ['deleted at another version than the one decided on']);
   const pool = named(now.pools, poolName);
-  const anchor = anchorOf(pool);
+  // The delete names the claim's version, not the pool's: it cannot know who meddles with the pool just before it lands.
+  const anchor = (landed.tampered(poolName) ? lastKnownAnchor(sight, poolName) : undefined) ?? anchorOf(pool);
   if (!anchor) return say('delete', ['deleted without an anchor on its pool']);
   const isOld = anchor.claim === name && (anchor.malformed || anchor.uid === claim.metadata.uid);
   if (!isOld) return say('reap', notReapable(landed, claim, anchor));
@@ -80,6 +69,12 @@ export function judgeClaimDelete(landed: Landed): Found {
   return anchor.fallback
     ? say('fallback', noFallback(sight, poolName, claim))
     : say('drain', [...notHandedOver(landed, poolName, claim), ...notReady(sight, poolName, claim, anchor)]);
+}
+
+/** As this tick wrote it, else as it read it last. */
+function lastKnownAnchor({ written, rereads, looks }: Sight, pool: string): Anchor | undefined {
+  const last = rereads.get(pool) ?? (looks[0] as SeenCluster);
+  return anchorOf(written.get(pool) ?? named(last.pools, pool));
 }
 
 /** D5-05, D7-04, D7-05: the gates of a drain that begins, or begins again. */

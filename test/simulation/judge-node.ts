@@ -48,8 +48,9 @@ export function judgeNode({ before, after, sight, now }: Landed): readonly { rul
 
 const owned = key('do-not-disrupt-owned');
 
+/** What the tick itself wrote on a pool it knows, too, even when somebody has taken it off since. */
 const sometimesOrNow = (sight: Sight, now: SeenCluster, holds: (seen: SeenCluster) => boolean): boolean =>
-  holds(now) || sometimes(sight, holds);
+  holds(now) || sometimes(sight, holds) || holds({ ...now, pools: [...sight.written.values()] });
 
 const isCandidate = (seen: SeenCluster, node: string): boolean =>
   seen.pools.some((pool) => {

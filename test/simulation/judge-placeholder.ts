@@ -1,6 +1,7 @@
 /**
  * Pods: we make and remove placeholders and nothing else.
  */
+import type { PoolObject } from '../../lib/simulator/kube-object.ts';
 import { groundsOf } from './grounds.ts';
 import type { Landed } from './safety.ts';
 import { sometimes } from './safety.ts';
@@ -24,10 +25,9 @@ export function judgePlaceholder({
     const anchor = anchorOf(each);
     return anchor !== undefined && isPlaceholder(pod, anchor.claim);
   });
-  // Between this tick's second look at the pool and the create another tick may end the attempt (D5-08).
-  const anchored = sometimes(sight, (seen) =>
-    seen.pools.some((each) => isPlaceholder(pod, anchorOf(each)?.claim ?? '-')),
-  );
+  // Between this tick's last word with the pool and the create others may end the attempt (D5-08).
+  const stands = (each: PoolObject): boolean => isPlaceholder(pod, anchorOf(each)?.claim ?? '-');
+  const anchored = sometimes(sight, (seen) => seen.pools.some(stands)) || [...sight.written.values()].some(stands);
   if (!pool) return anchored ? [] : no('stands for a claim that no pool rotates');
   const { terms, frozen } = groundsOf(sight, pool.metadata.name);
   if (typeof terms === 'string') return no(`was made although ${terms}`);

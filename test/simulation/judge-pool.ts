@@ -72,7 +72,10 @@ function judgeEnd({ before, after, sight }: Landed, was: Anchor): Found {
   const present = claim !== undefined && !isGoing(claim);
   switch (step) {
     case 'completed':
-      return was.state === 'draining' && !claim
+      // A drain that another tick's write turned into an end is followed to its own (D7-07).
+      return (was.state === 'draining' ||
+        (was.state === 'failing' && note(before, key('draining-at')) !== undefined)) &&
+        !claim
         ? []
         : no('endedFalsely', `${was.claim} is called completed (${was.state}, ${claim ? 'present' : 'gone'})`);
     case 'expired':

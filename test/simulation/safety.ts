@@ -10,7 +10,7 @@
 import type { Cluster, TickRecord } from '../../lib/controller/ports.ts';
 import type { RotateRequest } from '../../lib/domain/cluster/snapshot.ts';
 import type { Action } from '../../lib/engine/decision.ts';
-import type { KubeObject } from '../../lib/simulator/kube-object.ts';
+import type { KubeObject, PoolObject } from '../../lib/simulator/kube-object.ts';
 import type { StoreEvent } from '../../lib/simulator/object-store.ts';
 import type { World } from '../../lib/simulator/world.ts';
 import { AuditTrail } from './audit-trail.ts';
@@ -39,10 +39,16 @@ export interface Sight {
   readonly looks: readonly SeenCluster[];
   /** By NodePool: the looks made right before its first write. */
   readonly rereads: ReadonlyMap<string, SeenCluster>;
+  /** By name: NodePools as the last write of this tick left them, which its answer told. */
+  readonly written: ReadonlyMap<string, PoolObject>;
   /** A write of this tick was refused by the server. */
   readonly refused: boolean;
   /** The server refused a dry-run delete of this tick. */
   readonly refusedDryRun: boolean;
+}
+
+interface OwnSight extends Sight {
+  readonly written: Map<string, PoolObject>;
 }
 
 /** One write of ours that has landed. */
@@ -53,6 +59,8 @@ export interface Landed {
   readonly sight: Sight;
   /** Everything as it is right after the write. */
   readonly now: SeenCluster;
+  /** Somebody meddled with what is ours in the pool, maybe in the midst of this tick. */
+  readonly tampered: (pool: string) => boolean;
 }
 
 export interface TickWatch {
@@ -84,7 +92,7 @@ export class SafetyOracle {
   readonly violations: Violation[] = [];
   readonly trail: AuditTrail;
   readonly #world: World;
-  #acting: { action: Action; sight: Sight } | undefined;
+  #acting: { action: Action; sight: OwnSight } | undefined;
   /** Pools, or all of them (''), in which somebody tampered with our annotations; forgotten after two good ticks. */
   #tampered = new Set<string>();
   #goodTicks = 0;
@@ -111,6 +119,7 @@ export class SafetyOracle {
       request: options.request,
       looks,
       rereads: new Map<string, SeenCluster>(),
+      written: new Map<string, PoolObject>(),
       refused: false,
       refusedDryRun: false,
     };
@@ -163,6 +172,10 @@ export class SafetyOracle {
       this.#report('staleWrite', `${action.kind} on a look that is ${sinceLook / 1000} s old`);
   }
 
+  #isTampered(pool: string): boolean {
+    return this.#tampered.has(pool) || this.#tampered.has('');
+  }
+
   #refusedOn(node: string): void {
     const pool = this.#world.store.get('Node', node)?.metadata.labels?.['karpenter.sh/nodepool'];
     this.#tampered.add(pool ?? '');
@@ -174,7 +187,7 @@ export class SafetyOracle {
     return this.#as(undefined, others);
   }
 
-  #as<T>(acting: { action: Action; sight: Sight } | undefined, act: () => T): T {
+  #as<T>(acting: { action: Action; sight: OwnSight } | undefined, act: () => T): T {
     const outer = this.#acting;
     this.#acting = acting;
     try {
@@ -205,10 +218,14 @@ export class SafetyOracle {
       before: event.type === 'modified' ? event.before : event.type === 'deleted' ? event.object : undefined,
       after: event.type === 'deleted' ? undefined : event.object,
       now: lookAt(this.#world),
+      tampered: (pool) => this.#isTampered(pool),
       ...this.#acting,
     };
     for (const { rule, message } of judgeOf(event)(landed)) this.#report(rule, message);
-    if (event.object.kind === 'NodePool') this.trail.see(landed);
+    if (event.object.kind === 'NodePool') {
+      this.trail.see(landed);
+      this.#acting.sight.written.set(event.object.metadata.name, event.object as PoolObject);
+    }
     if (event.object.kind === 'Node') this.#countCordons(landed);
   }
 
@@ -223,7 +240,7 @@ export class SafetyOracle {
         node.spec.unschedulable === true &&
         !isGoing(node),
     );
-    if (cordoned.length > 1 && !this.#tampered.has(pool) && !this.#tampered.has(''))
+    if (cordoned.length > 1 && !this.#isTampered(pool))
       this.#report('twoCordons', `pool ${pool}: ${cordoned.map((node) => node.metadata.name).join(', ')}`);
   }
 

@@ -90,6 +90,19 @@ export function anchorOf(pool: KubeObject | undefined): Anchor | undefined {
   };
 }
 
+/** D5-06: a claim's state, its time and its count are values of ours. One that is not is told, and left to an operator. */
+export function isCopyReadable(claim: KubeObject | undefined): boolean {
+  if (!/^\d{1,9}$/.test(note(claim, key('retry-count')) ?? '0')) return false;
+  const state = note(claim, key('state')) ?? '';
+  const times: Readonly<Record<string, string>> = {
+    pending: 'started-at',
+    draining: 'started-at',
+    failed: 'failed-at',
+  };
+  const time = times[state];
+  return time === undefined ? ['', 'expired'].includes(state) : !Number.isNaN(readTime(note(claim, key(time))));
+}
+
 /** Why D6-01 lets nothing start in the pool; otherwise the policy that governs it. */
 export function governance(seen: SeenCluster, pool: PoolObject | undefined, retired: boolean): PolicyTerms | string {
   if (!pool) return 'the pool is gone';
