@@ -4,12 +4,13 @@
 import { formatResourceList, parseResourceList, plus } from '../../lib/domain/cluster/resource-list.ts';
 import type { Instant } from '../../lib/domain/time.ts';
 import { add, days, minutes, subtract } from '../../lib/domain/time.ts';
+import { hashAnnotations } from '../../lib/simulator/drift.ts';
 import type { InstanceType } from '../../lib/simulator/instance-types.ts';
 import { instanceTypes, measuredBonus, offeringsOf } from '../../lib/simulator/instance-types.ts';
-import type { KubeObject, Manifest } from '../../lib/simulator/kube-object.ts';
+import type { KubeObject, Manifest, PoolObject } from '../../lib/simulator/kube-object.ts';
 import { stamp, withCondition } from '../../lib/simulator/kube-object.ts';
 import { nodePoolLabel, terminationFinalizer } from '../../lib/simulator/node-claims.ts';
-import { stopAnnotation } from '../../lib/simulator/workloads.ts';
+import { runAnnotation, stopAnnotation } from '../../lib/simulator/workloads.ts';
 import { World } from '../../lib/simulator/world.ts';
 import type { Delays } from '../../lib/simulator/world-state.ts';
 import { at } from '../support/builders.ts';
@@ -49,6 +50,7 @@ export function buildCaseWorld(simCase: SimCase): World {
     startsAt: subtract(startsAt, minutes(2)),
     seed: simCase.seed,
     instanceTypes: types,
+    repairsNodes: simCase.repairsNodes ?? false,
     ...(simCase.slow ? { delays: slowly } : {}),
   });
   const { store } = world;
@@ -94,9 +96,9 @@ export const poolManifest = (pool: PoolPlan): Manifest => ({
   spec: {
     template: { metadata: { labels: { workload: pool.name } }, spec: templateOf(pool, undefined) },
     disruption: {
-      consolidationPolicy: 'WhenEmpty',
+      consolidationPolicy: pool.consolidationPolicy ?? 'WhenEmpty',
       consolidateAfter: pool.consolidateAfter,
-      budgets: [{ nodes: '10%' }],
+      budgets: [{ nodes: pool.budget ?? '10%' }],
     },
     ...(pool.limits ? { limits: pool.limits } : {}),
     ...(pool.replicas === undefined ? {} : { replicas: pool.replicas }),
@@ -105,7 +107,7 @@ export const poolManifest = (pool: PoolPlan): Manifest => ({
 
 function addPool(world: World, pool: PoolPlan, startsAt: Instant): void {
   const manifest = poolManifest(pool);
-  const object = world.store.adopt<KubeObject>({
+  const object = world.store.adopt<PoolObject>({
     ...manifest,
     metadata: { ...manifest.metadata, creationTimestamp: stamp(subtract(startsAt, days(60))) },
   });
@@ -116,7 +118,7 @@ function addNode(
   world: World,
   pool: PoolPlan,
   plan: NodePlan,
-  owner: KubeObject,
+  owner: PoolObject,
   index: number,
   startsAt: Instant,
 ): void {
@@ -144,6 +146,8 @@ function addNode(
     metadata: {
       name,
       labels,
+      // One with a life of its own is from before templates were hashed, and does not drift by them.
+      ...((plan.expireAfter ?? plan.terminationGracePeriod) ? {} : { annotations: hashAnnotations(owner) }),
       finalizers: [terminationFinalizer],
       creationTimestamp: stamp(created),
       ownerReferences: [{ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: pool.name, uid: owner.metadata.uid }],
@@ -157,6 +161,7 @@ function addNode(
     status: {
       nodeName: hostName,
       providerID,
+      imageID: world.cloud.image,
       capacity: formatResourceList(type.capacity),
       allocatable: formatResourceList(type.allocatable),
       conditions,
@@ -211,6 +216,7 @@ function appManifests(app: AppPlan): readonly Manifest[] {
       labels,
       annotations: {
         [stopAnnotation]: String(app.stopSeconds),
+        ...(app.runSeconds === undefined ? {} : { [runAnnotation]: String(app.runSeconds) }),
         ...(app.doNotDisrupt ? { 'karpenter.sh/do-not-disrupt': 'true' } : {}),
       },
     },
@@ -225,13 +231,17 @@ function appManifests(app: AppPlan): readonly Manifest[] {
   const metadata = { name: app.name, namespace: workloadNamespace, labels };
   const budgets = app.budget ? [app.name, ...(app.twoBudgets ? [`${app.name}-again`] : [])] : [];
   return [
-    ...(app.kind === 'Job'
+    ...(app.kind === 'Pod'
       ? Array.from({ length: app.replicas }, (_, index) => ({
           kind: 'Pod',
           metadata: { ...template.metadata, name: `${app.name}-${index}`, namespace: workloadNamespace },
           spec: template.spec,
         }))
-      : [{ kind: app.kind, metadata, spec: { replicas: app.replicas, selector: { matchLabels: labels }, template } }]),
+      : app.kind === 'Job'
+        ? [{ kind: 'Job', metadata, spec: { completions: 3 * app.replicas, parallelism: app.replicas, template } }]
+        : [
+            { kind: app.kind, metadata, spec: { replicas: app.replicas, selector: { matchLabels: labels }, template } },
+          ]),
     ...budgets.map((name) => ({
       kind: 'PodDisruptionBudget',
       metadata: { name, namespace: workloadNamespace },

@@ -42,6 +42,7 @@ function troubledCase(seed: number, dice: Dice, startsAt: string): SimCase {
     minutes,
     calm: false,
     slow: dice.chance(0.5),
+    repairsNodes: dice.chance(0.3),
     policies,
     pools: pools.map((pool) => ({ ...pool, nodes: drawNodes(dice, pool, nodeCount(dice)) })),
     apps: pools.flatMap((pool) => drawApps(dice, pool)),
@@ -51,8 +52,11 @@ function troubledCase(seed: number, dice: Dice, startsAt: string): SimCase {
   };
 }
 
-/** One to four as a rule, up to eight; at most sixty in troubled cases, whose every write is judged. */
-const nodeCount = (dice: Dice): number => (dice.chance(0.03) ? 20 + dice.below(40) : 1 + dice.small(7));
+/** One to four as a rule, up to eight; a few pools are large. */
+const nodeCount = (dice: Dice): number => {
+  if (dice.chance(0.005)) return 60 + dice.below(141);
+  return dice.chance(0.025) ? 20 + dice.below(40) : 1 + dice.small(7);
+};
 
 function drawPool(dice: Dice, index: number): PoolPlan {
   const name = ['api', 'batch', 'gpu', 'web', 'data', 'ml', 'edge', 'infra'][index] as string;
@@ -83,7 +87,9 @@ function drawPool(dice: Dice, index: number): PoolPlan {
     tainted: dice.chance(0.3),
     ...(limits === undefined ? {} : { limits }),
     ...(dice.chance(0.03) ? { replicas: dice.below(4) } : {}),
-    consolidateAfter: dice.of(['30s', '5m', '10m', 'Never']),
+    consolidateAfter: dice.of(['0s', '30s', '5m', '10m', 'Never']),
+    ...(dice.chance(0.3) ? { consolidationPolicy: 'WhenEmptyOrUnderutilized' as const } : {}),
+    ...(dice.chance(0.3) ? { budget: dice.of(['0', '1', '50%', '100%']) } : {}),
   };
 }
 
@@ -115,11 +121,13 @@ function drawApps(dice: Dice, pool: PoolPlan): readonly AppPlan[] {
       { maxUnavailable: '50%' },
     ]);
     const graceSeconds = dice.of([0, 5, 30, 30, 120, 600]);
+    const kind = dice.of(['Deployment', 'Deployment', 'Deployment', 'StatefulSet', 'Job', 'Pod'] as const);
     return {
       name: `${pool.name}-app${index}`,
       pool: pool.name,
-      kind: dice.of(['Deployment', 'Deployment', 'StatefulSet', 'Job']),
+      kind,
       replicas: 1 + dice.below(6),
+      ...(kind === 'Job' || kind === 'Pod' ? { runSeconds: dice.of([600, 3600, 4 * 3600]) } : {}),
       requests: {
         cpu: dice.of(['100m', '500m', '900m', '1500m', '0']),
         memory: dice.of(['128Mi', '1Gi', '3Gi']),
@@ -144,7 +152,7 @@ function calmCase(seed: number, dice: Dice, startsAt: string): SimCase {
   }));
   const policies = calmPolicies(dice);
   const terms = termsOf(policies[0] as KubeObject);
-  const pools = shapes.map(({ limits: _limits, replicas: _replicas, ...pool }) => {
+  const pools = shapes.map(({ limits: _limits, replicas: _replicas, consolidationPolicy: _policy, ...pool }) => {
     const grace = readGo(pool.terminationGracePeriod) as number;
     const life = readGo(pool.expireAfter) as number;
     const lead = leadOf(terms, grace, at(startsAt));

@@ -125,8 +125,9 @@ const draws: readonly Draw[] = [
   (dice) => ({ kind: 'setReplicas', of: any(dice), replicas: dice.of([null, null, null, 3]) }),
   (dice) => ({ kind: 'scale', app: any(dice), replicas: dice.below(9) }),
   (dice) => ({ kind: 'chosen', ...at(dice), reason: dice.of(['Drifted', 'Underutilized'] as const) }),
-  (dice) => ({ kind: 'dies', ...at(dice) }),
+  (dice) => ({ kind: dice.of(['dies', 'loseMachine', 'interruptSpot']), ...at(dice) }),
   (dice) => ({ kind: 'notReady', ...at(dice), minutes: dice.of([1, 5, 25, 90]) }),
+  () => ({ kind: 'newImage' }),
 ];
 
 function drawMove(dice: Dice, startsAt: string): Move {

@@ -8,6 +8,7 @@ import { add, formatInstant, minutes } from '../../lib/domain/time.ts';
 import type { ClaimObject, KubeObject, NodeObject, WorkloadObject } from '../../lib/simulator/kube-object.ts';
 import { withCondition } from '../../lib/simulator/kube-object.ts';
 import { disruptedTaint } from '../../lib/simulator/node-claims.ts';
+import { interruptSpot, setNodeReady, takeInstance } from '../../lib/simulator/node-health.ts';
 import type { World } from '../../lib/simulator/world.ts';
 import { workloadNamespace } from './build-case-world.ts';
 import { brokenLabel } from './policy-terms.ts';
@@ -230,21 +231,26 @@ const deeds: Deeds = {
     if (object) store.remove(object);
     store.remove(claim);
   },
+  loseMachine(scene, { pool, node }) {
+    const object = nodeAt(scene, pool, node);
+    if (object) takeInstance(scene.world, object.metadata.name);
+  },
+  interruptSpot(scene, { pool, node }) {
+    const object = nodeAt(scene, pool, node);
+    if (object?.metadata.labels?.['karpenter.sh/capacity-type'] === 'spot')
+      interruptSpot(scene.world, object.metadata.name);
+  },
+  newImage({ world }) {
+    world.cloud.image = `ami-${String(world.now / 1000)}`;
+  },
   notReady(scene, move) {
     const node = nodeAt(scene, move.pool, move.node);
     if (!node) return;
     const name = node.metadata.name;
-    setReady(scene.world, name, 'Unknown');
+    setNodeReady(scene.world, name, false);
     scene.later.push({
       at: add(scene.world.now, minutes(move.minutes)),
-      make: () => setReady(scene.world, name, 'True'),
+      make: () => setNodeReady(scene.world, name, true),
     });
   },
 };
-
-function setReady({ store, now }: World, name: string, status: 'True' | 'Unknown'): void {
-  const node = store.get('Node', name) as NodeObject | undefined;
-  if (!node) return;
-  const reason = status === 'True' ? 'KubeletReady' : 'NodeStatusUnknown';
-  store.update(node, { status: { conditions: withCondition(node.status.conditions, now, 'Ready', status, reason) } });
-}

@@ -11,7 +11,17 @@ async function play(seed: number): Promise<SeedOutcome> {
   try {
     return outcomeOf(seed, simCase.calm, await runCase(simCase));
   } catch (error) {
-    const nothing = { minutes: 0, ticks: 0, actions: 0, faults: {}, moves: {}, blocked: {}, rotations: {}, forced: 0 };
+    const nothing = {
+      minutes: 0,
+      ticks: 0,
+      actions: 0,
+      faults: {},
+      moves: {},
+      disruptions: {},
+      blocked: {},
+      rotations: {},
+      forced: 0,
+    };
     return { seed, calm: simCase.calm, ...nothing, thrown: String((error as Error).stack ?? error) };
   }
 }

@@ -15,6 +15,7 @@ export interface SeedOutcome {
   readonly actions: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly moves: Readonly<Record<string, number>>;
+  readonly disruptions: Readonly<Record<string, number>>;
   readonly blocked: Readonly<Record<string, number>>;
   /** Rotations by outcome. */
   readonly rotations: Readonly<Record<string, number>>;
@@ -55,6 +56,7 @@ export function outcomeOf(seed: number, calm: boolean, result: CaseResult): Seed
     actions,
     faults: Object.fromEntries(result.faults),
     moves: Object.fromEntries(result.moves),
+    disruptions: Object.fromEntries(result.disruptions),
     blocked: Object.fromEntries(result.blocked),
     rotations,
     forced,
@@ -117,6 +119,7 @@ async function playInChild(take: () => number | undefined, keep: (outcome: SeedO
       actions: 0,
       faults: {},
       moves: {},
+      disruptions: {},
       blocked: {},
       rotations: {},
       forced: 0,

@@ -5,7 +5,10 @@ import type { Played, SeedOutcome } from './play-seeds.ts';
 import type { CaseResult } from './run-case.ts';
 import type { SimCase } from './sim-case.ts';
 
-const total = (outcomes: readonly SeedOutcome[], of: 'faults' | 'moves' | 'rotations' | 'blocked'): string => {
+const total = (
+  outcomes: readonly SeedOutcome[],
+  of: 'faults' | 'moves' | 'rotations' | 'blocked' | 'disruptions',
+): string => {
   const sums = new Map<string, number>();
   for (const outcome of outcomes)
     for (const [name, count] of Object.entries(outcome[of])) sums.set(name, (sums.get(name) ?? 0) + count);
@@ -25,6 +28,7 @@ export function reportOf({ seconds, outcomes, failures }: Played): string {
     `forceful expirations: ${sum(outcomes, 'forced')}, in calm cases ${sum(calm, 'forced')}`,
     `faults: ${total(outcomes, 'faults')}`,
     `moves: ${total(outcomes, 'moves')}`,
+    `taken by Karpenter itself: ${total(outcomes, 'disruptions')}`,
     `held (pool-ticks): ${total(outcomes, 'blocked')}`,
     `violations: ${failures.length}`,
     ...failures.map(

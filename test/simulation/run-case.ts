@@ -5,6 +5,7 @@
 import type { TickRecord } from '../../lib/controller/ports.ts';
 import type { Instant } from '../../lib/domain/time.ts';
 import { add, earliest, formatInstant, minutes, seconds } from '../../lib/domain/time.ts';
+import type { KubeObject } from '../../lib/simulator/kube-object.ts';
 import { Random } from '../../lib/simulator/random.ts';
 import type { RotationLife } from '../../lib/simulator/timeline.ts';
 import { TimelineWatcher } from '../../lib/simulator/timeline.ts';
@@ -18,7 +19,7 @@ import { isIn, make } from './moves.ts';
 import { termsOf, windowAt } from './policy-terms.ts';
 import type { Violation } from './safety.ts';
 import { SafetyOracle } from './safety.ts';
-import { anchorOf, key, lookAt, note } from './seen-cluster.ts';
+import { anchorOf, condition, key, lookAt, note } from './seen-cluster.ts';
 import type { SimCase, TimedMove, Trouble } from './sim-case.ts';
 import { runProcess } from './troubled-process.ts';
 import { Troubles } from './troubles.ts';
@@ -30,6 +31,8 @@ export interface CaseResult {
   readonly actions: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly moves: ReadonlyMap<string, number>;
+  /** What Karpenter itself took, by reason. */
+  readonly disruptions: ReadonlyMap<string, number>;
   /** Why nothing was started, by reason: pools times ticks. */
   readonly blocked: ReadonlyMap<string, number>;
   readonly rotations: readonly RotationLife[];
@@ -60,6 +63,7 @@ class Run {
   readonly #story: string[] = [];
   readonly #made = new Map<string, number>();
   readonly #blocked = new Map<string, number>();
+  readonly #disruptions = new Map<string, number>();
   readonly #extra: Violation[] = [];
   #waiting: TimedMove[];
   #ticks = 0;
@@ -75,6 +79,11 @@ class Run {
     this.#scene = { world: this.#world, oracle: this.#oracle, retired: false, request: undefined, later: [] };
     this.#troubles = new Troubles(simCase, () => this.#second());
     this.#watcher = new TimelineWatcher(this.#world);
+    this.#world.store.onChange((event) => {
+      const reason = reasonOf(event.type === 'modified' ? event.object : undefined);
+      if (reason === undefined || (event.type === 'modified' && reasonOf(event.before) === reason)) return;
+      this.#disruptions.set(reason, (this.#disruptions.get(reason) ?? 0) + 1);
+    });
     this.#waiting = simCase.moves.toSorted((a, b) => a.at - b.at);
     this.#busyUntil = add(this.#from, minutes(5));
     this.#world.launchOutcome = () =>
@@ -128,6 +137,7 @@ class Run {
       actions: this.#actions,
       faults: this.#troubles.struck,
       moves: this.#made,
+      disruptions: this.#disruptions,
       blocked: this.#blocked,
       rotations,
       forced: forcefulExpirations.length,
@@ -278,3 +288,8 @@ const anchorId = (pool: Parameters<typeof anchorOf>[0]): readonly string[] => {
   const anchor = anchorOf(pool);
   return anchor ? [`${anchor.claim}@${anchor.startedAt}`] : [];
 };
+
+const reasonOf = (object: KubeObject | undefined): string | undefined =>
+  object?.kind === 'NodeClaim' && object.metadata.deletionTimestamp === undefined
+    ? condition(object, 'DisruptionReason')?.reason
+    : undefined;

@@ -27,13 +27,20 @@ export interface PoolPlan {
   readonly limits?: Strings;
   readonly replicas?: number;
   readonly consolidateAfter: string;
+  /** WhenEmpty when absent. */
+  readonly consolidationPolicy?: 'WhenEmptyOrUnderutilized';
+  /** Of Karpenter's own disruption; a tenth when absent. */
+  readonly budget?: string;
 }
 
 export interface AppPlan {
   readonly name: string;
   readonly pool: string;
-  readonly kind: 'Deployment' | 'StatefulSet' | 'Job';
+  /** `Pod` stands for Pods that nobody makes again. */
+  readonly kind: 'Deployment' | 'StatefulSet' | 'Job' | 'Pod';
   readonly replicas: number;
+  /** Of a Job: how long a Pod of it runs. */
+  readonly runSeconds?: number;
   readonly requests: Strings;
   readonly budget?: { readonly maxUnavailable?: number | string; readonly minAvailable?: number | string };
   /** A second budget over the same Pods: Kubernetes then evicts none of them. */
@@ -82,7 +89,8 @@ export type Move =
       readonly node: Which;
       readonly reason: 'Drifted' | 'Underutilized';
     }
-  | { readonly kind: 'dies'; readonly pool: number; readonly node: Which }
+  | { readonly kind: 'dies' | 'loseMachine' | 'interruptSpot'; readonly pool: number; readonly node: Which }
+  | { readonly kind: 'newImage' }
   | { readonly kind: 'notReady'; readonly pool: number; readonly node: Which; readonly minutes: number };
 
 /** Where a rotation must be for a move to be made; it waits for that, and is made at the first such moment. */
@@ -145,6 +153,8 @@ export interface SimCase {
   readonly calm: boolean;
   /** Nodes take minutes to come and Pods long to start and stop, so that more happens in the midst of a rotation. */
   readonly slow: boolean;
+  /** Karpenter replaces nodes that have long been NotReady. */
+  readonly repairsNodes?: boolean;
   readonly policies: readonly Manifest[];
   readonly pools: readonly PoolPlan[];
   readonly apps: readonly AppPlan[];
