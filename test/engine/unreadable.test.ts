@@ -342,5 +342,5 @@ describe('whatever stands in one field', () => {
       }),
       runs(2000),
     );
-  });
+  }, 60_000);
 });
