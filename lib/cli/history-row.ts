@@ -49,6 +49,14 @@ export function rowOfNote({ cluster, nodePool = '', kind, at, facts }: AuditNote
   };
 }
 
+/** Oldest first. The answer to a manual run has the time of the request, and comes after it. @design D10-05, D12-03 */
+export const oldestFirst = (a: HistoryRow, b: HistoryRow): number =>
+  a.at - b.at || inAlphabet(a.nodePool, b.nodePool) || Number(isAnswer(a)) - Number(isAnswer(b));
+
+const inAlphabet = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+const isAnswer = ({ what, facts }: HistoryRow): boolean => what === 'run' && facts.event === 'answered';
+
 export const historyColumns: readonly Column<HistoryRow>[] = [
   { title: 'TIME', of: ({ at }) => formatInstant(at) },
   { title: 'NODEPOOL', of: ({ nodePool }) => nodePool },

@@ -6,7 +6,15 @@ import type { AuditRow, AuditTable } from '../adapters/aws/audit-table.ts';
 import { type Instant, parseInstant } from '../domain/time.ts';
 import { openStore, type StoreOptions, withStoreOptions } from './audit-store.ts';
 import { type ExitCode, exitCodes, Failure } from './failure.ts';
-import { type HistoryRow, historyColumns, type RowKind, rowKinds, rowOfNote, rowOfStep } from './history-row.ts';
+import {
+  type HistoryRow,
+  historyColumns,
+  oldestFirst,
+  type RowKind,
+  rowKinds,
+  rowOfNote,
+  rowOfStep,
+} from './history-row.ts';
 import { type ContextOptions, connect, keyOfContext, withContextOptions } from './kubeconfig-context.ts';
 import { type OutputFormat, readFormat, written } from './output.ts';
 import { textTable } from './text-table.ts';
@@ -84,7 +92,7 @@ async function rowsOf(table: AuditTable, cluster: string, options: HistoryOption
       if (kind === undefined || kind === note.kind) rows.push(rowOfNote(note));
     }
   }
-  return rows.sort((a, b) => a.at - b.at || (a.nodePool < b.nodePool ? -1 : 1));
+  return rows.sort(oldestFirst);
 }
 
 const rangeOf = ({ from, to }: HistoryOptions) => ({
