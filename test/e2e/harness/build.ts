@@ -107,8 +107,8 @@ async function buildModule(module: GoModule, tell: Tell): Promise<void> {
   }
 }
 
-/** What builders that were killed left behind. */
-function removeAbandoned(folder: string): void {
+/** What builders that were killed left behind beside the folder. */
+export function removeAbandoned(folder: string): void {
   for (const path of globSync(`${folder}.partial-*`)) {
     const pid = Number(path.slice(path.lastIndexOf('-') + 1));
     if (!isAlive(pid)) rmSync(path, { recursive: true, force: true });
@@ -116,7 +116,7 @@ function removeAbandoned(folder: string): void {
 }
 
 /** Somebody else may have built the same meanwhile; what is whole stays, for it may be running. */
-function takeItsName(partial: string, folder: string): void {
+export function takeItsName(partial: string, folder: string): void {
   if (isWhole(folder)) return;
   rmSync(folder, { recursive: true, force: true });
   renameSync(partial, folder);

@@ -8,6 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { exitCodes, Failure, failureOf } from '../../../lib/cli/failure.ts';
+import { pythonEnvironment } from '../emulator/python-environment.ts';
 import { build } from './build.ts';
 import { clients, startControlPlane } from './control-plane.ts';
 import { isRunning } from './end-process.ts';
@@ -73,8 +74,9 @@ program
   .description('build what is missing')
   .addOption(kubernetesOption())
   .action(async ({ kubernetes }: { readonly kubernetes: KubernetesVersion }) => {
+    await pythonEnvironment(tell);
     await build(kubernetes, tell);
-    tell(`Kubernetes ${kubernetes} and Karpenter are built.`);
+    tell(`Kubernetes ${kubernetes} and Karpenter are built, and the AWS emulator is installed.`);
   });
 program
   .command('up')
