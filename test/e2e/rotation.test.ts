@@ -1,84 +1,49 @@
 /**
  * A rotation from its first write to its last, by the real program on a real control plane with a real Karpenter.
  */
-import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Running, runProgram, startProgram } from '../support/program.ts';
-import { type ControlPlane, startControlPlane } from './harness/control-plane.ts';
 import { eventually } from './support/eventually.ts';
-import { nodeClass, nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
-import { kubernetesUnderTest } from './support/kubernetes-under-test.ts';
-import { Observer } from './support/observer.ts';
+import { nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
+import { RotatingCluster } from './support/rotating-cluster.ts';
 
 /** A node is due one minute after its creation: A = 7m − (2 · 1m + 1m + 1m + 2m). */
 const lifetime = { expireAfter: '7m', terminationGracePeriod: '1m' };
 const surge = { readyTimeout: '1m' };
-const untilDue = 75_000;
-const rotationLimit = 60_000;
+const limit = 240_000;
 
-let plane: ControlPlane;
-let observer: Observer;
+let cluster: RotatingCluster;
 
 beforeAll(async () => {
-  plane = await startControlPlane({ kubernetes: kubernetesUnderTest(), delayedPodDelete: true });
-  observer = new Observer(plane);
-  await plane.api.apply(nodeClass);
+  cluster = await RotatingCluster.start();
 });
 
-afterAll(() => plane?.stop());
+afterAll(() => cluster?.stop());
 
-const access = (): string[] => [
-  ...['--kubeconfig', plane.kubeconfig, '--context', 'node-rotation'],
-  ...['--data', join(plane.folder, 'audit')],
-];
-const startRun = (): Running => startProgram(['run', ...access(), '--interval', '2s'], { limit: 240_000 });
-
-interface Row {
-  readonly step: string;
-  readonly surgePath?: string;
-}
-
-/** Runs the program until the pool's rotation has ended. @returns the steps of the audit table, with how they went */
-async function rotate(pool: string): Promise<readonly string[]> {
-  const program = startRun();
-  await program.says(new RegExp(`${pool} {2}\\S+ {2}(completed|failed|expired|aborted)`));
-  // One more tick: what a step left over would be swept in it.
-  await program.says(new RegExp(`(completed|failed|expired|aborted)\\n(.*\\n)*.*${pool}: CooldownAfter`));
-  program.interrupt();
-  const { code, err } = await program.ended;
-  expect(code, err).toBe(0);
-  const history = await runProgram(['history', ...access(), '--pool', pool, '--output', 'json']);
-  const rows: readonly Row[] = JSON.parse(history.out);
-  return rows.map(({ step, surgePath }) => (surgePath === undefined ? step : `${step}, ${surgePath}`));
-}
-
-describe('with a real Karpenter', () => {
+describe.concurrent('with a real Karpenter', () => {
   test(
     'a rotation onto a new node creates one NodeClaim, however slow the drain, and leaves nothing of ours (D7-04, D15-01)',
     async () => {
       const pool = 'provisioned';
-      await plane.api.apply(nodePool({ name: pool, ...lifetime }));
-      await observer.poolReady(pool);
-      await plane.api.apply(oneAtATime('web'));
-      await plane.api.apply(workload({ name: 'web', pool, replicas: 3, cpu: '900m', stopsIn: '6s' }));
-      await observer.runs('web', 3);
-      const [old, ...others] = await observer.claimsOf(pool);
-      expect({ others, created: await observer.claimsCreated(pool) }).toEqual({ others: [], created: 1 });
-      await plane.api.apply(policy(pool, { surge }));
+      await cluster.apply(
+        { name: pool, ...lifetime },
+        oneAtATime('web'),
+        workload({ name: 'web', pool, replicas: 3, cpu: '900m', stopsIn: '6s' }),
+      );
+      await cluster.see.runs('web', 3);
+      const old = await cluster.onlyClaimOf(pool);
+      expect(await cluster.see.claimsCreated(pool)).toBe(1);
+      await cluster.plane.api.apply(policy(pool, { surge }));
+      await cluster.ended(pool, limit);
 
-      const steps = await rotate(pool);
-
-      expect(steps).toEqual(['started', 'draining, provisioned', 'completed, provisioned']);
-      const claims = await observer.claimsOf(pool);
-      const pods = await observer.runs('web', 3);
+      const pods = await cluster.see.runs('web', 3);
       expect({
-        created: await observer.claimsCreated(pool),
-        claims: claims.length,
-        oldIsThere: claims.some(({ metadata: { name } }) => name === old?.metadata.name),
+        ...(await cluster.outcomeOf(pool, old)),
         podsOnNodes: new Set(pods.map(({ spec }) => spec.nodeName)).size,
-        marks: await observer.marksOf(pool),
-        memory: await observer.memoryOf(pool),
+        memory: await cluster.see.memoryOf(pool),
       }).toEqual({
+        steps: ['started', 'draining, provisioned', 'completed, provisioned'],
+        events: ['RotationStarted', 'RotationCompleted'],
         created: 2,
         claims: 1,
         oldIsThere: false,
@@ -86,42 +51,121 @@ describe('with a real Karpenter', () => {
         marks: [],
         memory: ['noderotation.io/last-ended', 'noderotation.io/last-rotation-at'],
       });
-      await plane.api.delete(`/apis/noderotation.io/v1alpha1/rotationpolicies/${pool}`);
     },
-    untilDue + rotationLimit + 60_000,
+    limit,
   );
 
   test(
     'a rotation into spare room of the pool creates no NodeClaim (D7-04)',
     async () => {
       const pool = 'absorbed';
-      await plane.api.apply(nodePool({ name: pool, ...lifetime }));
-      await observer.poolReady(pool);
-      await plane.api.apply(workload({ name: 'first', pool, replicas: 1, cpu: '3' }));
-      await observer.runs('first', 1);
-      const [old] = await observer.claimsOf(pool);
+      await cluster.apply({ name: pool, ...lifetime }, workload({ name: 'first', pool, replicas: 1, cpu: '3' }));
+      await cluster.see.runs('first', 1);
+      const [old] = await cluster.see.claimsOf(pool);
       // Later, so that it is not due itself when the first one is.
-      await new Promise((resolve) => setTimeout(resolve, 25_000));
-      await plane.api.apply(workload({ name: 'second', pool, replicas: 1, cpu: '3' }));
-      await observer.runs('second', 1);
-      await plane.api.merge('/apis/apps/v1/namespaces/default/deployments/second', { spec: { replicas: 0 } });
+      await wait(25_000);
+      await cluster.plane.api.apply(workload({ name: 'second', pool, replicas: 1, cpu: '3' }));
+      await cluster.see.runs('second', 1);
+      await cluster.plane.api.merge('/apis/apps/v1/namespaces/default/deployments/second', { spec: { replicas: 0 } });
       await eventually('the second node to be empty', 30_000, async () =>
-        (await observer.podsOf('second')).length === 0 ? true : undefined,
+        (await cluster.see.podsOf('second')).length === 0 ? true : undefined,
       );
-      await plane.api.apply(policy(pool, { surge }));
+      await cluster.plane.api.apply(policy(pool, { surge }));
+      await cluster.ended(pool, limit);
 
-      const steps = await rotate(pool);
-
-      expect(steps).toEqual(['started', 'draining, absorbed', 'completed, absorbed']);
-      const claims = await observer.claimsOf(pool);
-      await observer.runs('first', 1);
-      expect({
-        created: await observer.claimsCreated(pool),
-        claims: claims.length,
-        oldIsThere: claims.some(({ metadata: { name } }) => name === old?.metadata.name),
-        marks: await observer.marksOf(pool),
-      }).toEqual({ created: 2, claims: 1, oldIsThere: false, marks: [] });
+      await cluster.see.runs('first', 1);
+      expect(await cluster.outcomeOf(pool, old)).toEqual({
+        steps: ['started', 'draining, absorbed', 'completed, absorbed'],
+        events: ['RotationStarted', 'RotationCompleted'],
+        created: 2,
+        claims: 1,
+        oldIsThere: false,
+        marks: [],
+      });
     },
-    untilDue + rotationLimit + 90_000,
+    limit,
   );
+
+  test(
+    'three pools under one policy rotate side by side, one node each (D7-10)',
+    async () => {
+      const pools = ['red', 'green', 'blue'];
+      const olds = await Promise.all(
+        pools.map(async (name) => {
+          const document = nodePool({ name, ...lifetime });
+          await cluster.plane.api.apply({ ...document, metadata: { name, labels: { workload: 'three' } } });
+          await cluster.see.poolReady(name);
+          await cluster.plane.api.apply(workload({ name, pool: name, replicas: 2, cpu: '1500m', stopsIn: '3s' }));
+          await cluster.see.runs(name, 2);
+          const [old] = await cluster.see.claimsOf(name);
+          return old;
+        }),
+      );
+      await cluster.plane.api.apply(policy('three', { surge }));
+      await Promise.all(pools.map((pool) => cluster.ended(pool, limit)));
+
+      const outcomes = await Promise.all(pools.map((pool, place) => cluster.outcomeOf(pool, olds[place])));
+      const expected = {
+        steps: ['started', 'draining, provisioned', 'completed, provisioned'],
+        events: ['RotationStarted', 'RotationCompleted'],
+        created: 2,
+        claims: 1,
+        oldIsThere: false,
+        marks: [],
+      };
+      expect(outcomes).toEqual([expected, expected, expected]);
+    },
+    limit,
+  );
+
+  test(
+    'with a placeholder kept through the drain Karpenter makes a second node, which is why ours goes first (D7-04)',
+    async () => {
+      const pool = 'kept';
+      const { api } = cluster.plane;
+      await cluster.apply(
+        { name: pool, ...lifetime, expireAfter: '2h' },
+        oneAtATime(pool),
+        workload({ name: pool, pool, replicas: 3, cpu: '900m', stopsIn: '6s' }),
+      );
+      await cluster.see.runs(pool, 3);
+      const old = await cluster.onlyClaimOf(pool);
+      const [oldNode] = await cluster.see.nodesOf(pool);
+      await api.merge(`/api/v1/nodes/${oldNode?.metadata.name}`, { spec: { unschedulable: true } });
+      await api.apply({
+        ...{ apiVersion: 'v1', kind: 'Pod' },
+        metadata: { name: pool, namespace: 'node-rotation', labels: { 'karpenter.sh/nodepool': pool } },
+        spec: keptPlaceholder(pool),
+      });
+      await eventually('the placeholder to run', 60_000, async () => {
+        const [placeholder] = await cluster.see.placeholdersOf(pool);
+        return placeholder?.status.phase === 'Running' ? true : undefined;
+      });
+      await api.delete(`/apis/karpenter.sh/v1/nodeclaims/${old.metadata.name}`);
+      await eventually('the old claim to be gone', 60_000, async () => {
+        const claims = await cluster.see.claimsOf(pool);
+        return claims.every(({ metadata }) => metadata.name !== old.metadata.name) ? true : undefined;
+      });
+      await cluster.see.runs(pool, 3);
+
+      const created = await cluster.see.claimsCreated(pool);
+      // One for the workload, one for the placeholder, and one that nobody needed.
+      expect({ created, claims: (await cluster.see.claimsOf(pool)).length }).toEqual({ created: 3, claims: 2 });
+    },
+    limit,
+  );
+});
+
+/** What stands for three Pods of 900m. */
+const keptPlaceholder = (pool: string): object => ({
+  nodeSelector: { 'karpenter.sh/nodepool': pool },
+  priorityClassName: 'node-rotation-placeholder',
+  terminationGracePeriodSeconds: 0,
+  securityContext: { runAsNonRoot: true, runAsUser: 65_534, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [
+    {
+      ...{ name: 'pause', image: 'registry.k8s.io/pause:3.10', resources: { requests: { cpu: '2700m' } } },
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    },
+  ],
 });

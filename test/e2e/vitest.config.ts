@@ -14,6 +14,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    maxConcurrency: 12,
     reporters: ['default', new ClosingLineReporter()],
   },
 });

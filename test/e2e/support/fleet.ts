@@ -3,40 +3,74 @@
  */
 import type { KubeDocument } from '../harness/kube-api.ts';
 
-export const nodeClass: KubeDocument = {
+/** @param registrationDelay from a machine's launch to its Node; read at each launch */
+export const nodeClassNamed = (name: string, registrationDelay?: string): KubeDocument => ({
   apiVersion: 'karpenter.kwok.sh/v1alpha1',
   kind: 'KWOKNodeClass',
-  metadata: { name: 'default' },
-};
+  metadata: { name },
+  ...(registrationDelay !== undefined && { spec: { nodeRegistrationDelay: registrationDelay } }),
+});
+
+export const nodeClass = nodeClassNamed('default');
+
+export interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
 
 export interface PoolOptions {
   readonly name: string;
   readonly expireAfter: string;
   readonly terminationGracePeriod: string;
+  /** Unless said otherwise nothing is consolidated. */
+  readonly disruption?: object;
+  readonly nodeClass?: string;
+  /** Besides system, architecture and price. */
+  readonly requirements?: readonly Requirement[];
+  /** Of NodePool's `spec`, such as `limits`. */
+  readonly spec?: object;
+  /** Of every node of it. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A pool that Karpenter leaves as it is: nothing is consolidated. */
-export const nodePool = ({ name, expireAfter, terminationGracePeriod }: PoolOptions): KubeDocument => ({
+const fourCoresInOneZone: readonly Requirement[] = [
+  { key: 'karpenter.kwok.sh/instance-cpu', operator: 'In', values: ['4'] },
+  // Of equal prices Karpenter takes any zone, and a placeholder only goes where its node was.
+  { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['test-zone-a'] },
+];
+
+/** A pool that Karpenter leaves as it is, unless `disruption` says otherwise. */
+export const nodePool = ({
+  name,
+  expireAfter,
+  terminationGracePeriod,
+  disruption = { consolidationPolicy: 'WhenEmpty', consolidateAfter: 'Never' },
+  nodeClass: className = 'default',
+  requirements = fourCoresInOneZone,
+  spec = {},
+  labels = {},
+}: PoolOptions): KubeDocument => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodePool',
   metadata: { name, labels: { workload: name } },
   spec: {
-    disruption: { consolidationPolicy: 'WhenEmpty', consolidateAfter: 'Never' },
+    disruption,
     template: {
+      metadata: { labels },
       spec: {
-        nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+        nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: className },
         expireAfter,
         terminationGracePeriod,
         requirements: [
-          { key: 'karpenter.kwok.sh/instance-cpu', operator: 'In', values: ['4'] },
           { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
           { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] },
           { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] },
-          // Of equal prices Karpenter takes any zone, and a placeholder only goes where its node was.
-          { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['test-zone-a'] },
+          ...requirements,
         ],
       },
     },
+    ...spec,
   },
 });
 
@@ -47,25 +81,27 @@ export interface WorkloadOptions {
   readonly cpu: string;
   /** How long each Pod takes to stop, where the control plane delays it. */
   readonly stopsIn?: string;
+  /** Besides node selector and container. */
+  readonly podSpec?: object;
 }
 
-export const workload = ({ name, pool, replicas, cpu, stopsIn }: WorkloadOptions): KubeDocument => ({
+export const workload = ({ name, replicas, ...pods }: WorkloadOptions): KubeDocument => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name },
+  spec: { replicas, selector: { matchLabels: { app: name } }, template: podTemplate({ name, ...pods }) },
+});
+
+/** What every kind of workload has: Pods labelled `app`, of one container, on nodes of the pool. */
+export const podTemplate = ({ name, pool, cpu, stopsIn, podSpec = {} }: Omit<WorkloadOptions, 'replicas'>) => ({
+  metadata: {
+    labels: { app: name },
+    annotations: stopsIn === undefined ? {} : { 'pod-delete.stage.kwok.x-k8s.io/delay': stopsIn },
+  },
   spec: {
-    replicas,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: {
-        labels: { app: name },
-        annotations: stopsIn === undefined ? {} : { 'pod-delete.stage.kwok.x-k8s.io/delay': stopsIn },
-      },
-      spec: {
-        nodeSelector: { 'karpenter.sh/nodepool': pool },
-        containers: [{ name: 'main', image: 'example.org/app:1', resources: { requests: { cpu } } }],
-      },
-    },
+    nodeSelector: { 'karpenter.sh/nodepool': pool },
+    containers: [{ name: 'main', image: 'example.org/app:1', resources: { requests: { cpu } } }],
+    ...podSpec,
   },
 });
 

@@ -7,6 +7,9 @@ import { eventually } from './eventually.ts';
 
 interface Metadata {
   readonly name: string;
+  readonly uid?: string;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -28,7 +31,14 @@ export interface SeenPod {
   readonly status: { readonly phase?: string };
 }
 
-interface Seen {
+interface SeenEvent {
+  readonly eventTime: string;
+  readonly reportingController: string;
+  readonly reason: string;
+  readonly regarding: { readonly name: string };
+}
+
+export interface Seen {
   readonly metadata: Metadata;
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
@@ -52,7 +62,18 @@ export class Observer {
   podsOf = (app: string): Promise<readonly SeenPod[]> =>
     this.#plane.api.list(`/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent(`app=${app}`)}`);
 
-  placeholders = (): Promise<readonly SeenPod[]> => this.#plane.api.list('/api/v1/namespaces/node-rotation/pods');
+  placeholdersOf = (pool: string): Promise<readonly SeenPod[]> =>
+    this.#plane.api.list(`/api/v1/namespaces/node-rotation/pods?${inPool(pool)}`);
+
+  /** Reasons of our Events about the pool, its NodeClaims and Nodes, in the order in which they came. */
+  async eventsOf(pool: string): Promise<readonly string[]> {
+    const events = await this.#plane.api.list<SeenEvent>('/apis/events.k8s.io/v1/namespaces/default/events');
+    return events
+      .filter(({ reportingController }) => reportingController === 'noderotation.io/controller')
+      .filter(({ regarding: { name } }) => name === pool || name.startsWith(`${pool}-`))
+      .sort((a, b) => (a.eventTime < b.eventTime ? -1 : 1))
+      .map(({ reason }) => reason);
+  }
 
   poolReady(name: string): Promise<Seen> {
     return eventually(`NodePool ${name} to be ready`, 30_000, async () => {
@@ -62,8 +83,8 @@ export class Observer {
   }
 
   /** All Pods of the app run, in that number. */
-  runs(app: string, count: number): Promise<readonly SeenPod[]> {
-    return eventually(`${count} Pods of ${app} to run`, 60_000, async () => {
+  runs(app: string, count: number, limit = 60_000): Promise<readonly SeenPod[]> {
+    return eventually(`${count} Pods of ${app} to run`, limit, async () => {
       const pods = await this.podsOf(app);
       return pods.length === count && pods.every(({ status }) => status.phase === 'Running') ? pods : undefined;
     });
@@ -83,7 +104,7 @@ export class Observer {
     const [claims, nodes, placeholders, { metadata }] = await Promise.all([
       this.claimsOf(pool),
       this.nodesOf(pool),
-      this.placeholders(),
+      this.placeholdersOf(pool),
       this.pool(pool),
     ]);
     return [

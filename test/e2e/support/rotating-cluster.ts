@@ -1,0 +1,219 @@
+/**
+ * A control plane with Karpenter, and the program ticking on it: one of both for all tests of a file, which run side by
+ * side, each on pools of its own.
+ *
+ * The audit table lies in the program's process; other processes reach it there as they would reach DynamoDB.
+ */
+import { join } from 'node:path';
+import { anchorKeys, poolKeys } from '../../../lib/domain/rotation/annotation-keys.ts';
+import { type Running, runProgram, startProgram } from '../../support/program.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../harness/control-plane.ts';
+import type { KubeDocument } from '../harness/kube-api.ts';
+import { eventually } from './eventually.ts';
+import { nodeClass, nodePool, type PoolOptions } from './fleet.ts';
+import { kubernetesUnderTest } from './kubernetes-under-test.ts';
+import { Observer, type Seen } from './observer.ts';
+
+/** A step of a rotation as the audit table tells it. */
+export interface Row {
+  readonly step: string;
+  readonly at: string;
+  readonly claim: string;
+  readonly surgePath?: string;
+  readonly surgeWait?: string;
+  readonly drain?: string;
+  readonly reason?: string;
+}
+
+export interface RotatingClusterOptions extends Omit<ControlPlaneOptions, 'kubernetes' | 'delayedPodDelete'> {
+  /** From tick to tick; 2 s unless given. */
+  readonly interval?: string;
+}
+
+/** Nodes that live long enough for any test. */
+export const longLived = { expireAfter: '2h', terminationGracePeriod: '1m' };
+
+/** A policy under which every node is due a second after its creation. A pool's second one waits for the cooldown. */
+export const dueAtOnce = { ageThreshold: '1s', surge: { readyTimeout: '1m' } };
+
+/** The outcome of a pool whose only node went the usual way. */
+export const provisionedStory = {
+  steps: ['started', 'draining, provisioned', 'completed, provisioned'],
+  events: ['RotationStarted', 'RotationCompleted'],
+  created: 2,
+  claims: 1,
+  oldIsThere: false,
+  marks: [],
+} as const;
+
+const programLimit = 1_500_000;
+
+/**
+ * Events that are not part of a story: one depends on whether a tick falls between the placeholder's creation and its
+ * node's, and policies that are in the hurry of these tests are warned about.
+ */
+const besides = new Set(['SurgeUnschedulable', 'AVeryAggressive', 'ReadyTimeoutShort']);
+
+export class RotatingCluster {
+  readonly plane: ControlPlane;
+  readonly see: Observer;
+  readonly #interval: string;
+  #program: Running | undefined;
+  #table = '';
+
+  private constructor(plane: ControlPlane, interval: string) {
+    this.plane = plane;
+    this.see = new Observer(plane);
+    this.#interval = interval;
+  }
+
+  /** The program runs when this returns. */
+  static async start({ interval = '2s', ...options }: RotatingClusterOptions = {}): Promise<RotatingCluster> {
+    const plane = await startControlPlane({ kubernetes: kubernetesUnderTest(), delayedPodDelete: true, ...options });
+    const cluster = new RotatingCluster(plane, interval);
+    try {
+      await plane.api.apply(nodeClass);
+      await cluster.startProgram();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  get access(): readonly string[] {
+    return ['--kubeconfig', this.plane.kubeconfig, '--context', 'node-rotation'];
+  }
+
+  async startProgram(): Promise<void> {
+    const args = ['run', ...this.access, '--interval', this.#interval, '--data', join(this.plane.folder, 'audit')];
+    this.#program = startProgram(args, { limit: programLimit });
+    const [, table = ''] = await this.#program.says(/audit rows in DynamoDB in \S+ at (http:\S+)\. Ctrl-C/);
+    this.#table = table;
+  }
+
+  /** @throws when the program did not end as it should */
+  async stopProgram(): Promise<void> {
+    const program = this.#program;
+    this.#program = undefined;
+    if (!program) return;
+    program.interrupt();
+    const { code, err } = await program.ended;
+    if (code !== 0) throw new Error(`the program ended with code ${code}:\n${err}`);
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.stopProgram();
+    } finally {
+      await this.plane.stop();
+    }
+  }
+
+  /** How another process reaches the table. */
+  get tableAccess(): { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> } {
+    return {
+      args: ['--table', 'node-rotation'],
+      env: {
+        AWS_ENDPOINT_URL_DYNAMODB: this.#table,
+        AWS_REGION: 'local',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+      },
+    };
+  }
+
+  /** The rows of a pool's rotations, by `node-rotation history`. */
+  async rowsOf(pool: string): Promise<readonly Row[]> {
+    const { args, env } = this.tableAccess;
+    const asked = ['history', ...this.access, ...args, '--pool', pool, '--kind', 'step', '--output', 'json'];
+    const { code, out, err } = await runProgram(asked, { env, limit: 60_000 });
+    if (code !== 0) throw new Error(`history ended with code ${code}: ${err}`);
+    return JSON.parse(out);
+  }
+
+  /** The pool, once it is ready, with its workloads. */
+  async apply(pool: PoolOptions, ...documents: readonly KubeDocument[]): Promise<void> {
+    await this.plane.api.apply(nodePool(pool));
+    await this.see.poolReady(pool.name);
+    for (const document of documents) await this.plane.api.apply(document);
+  }
+
+  /** An annotation of the NodePool: a value to wait for, or undefined until it is gone. */
+  async annotated(pool: string, key: string, wanted: (value: string | undefined) => boolean, limit = 60_000) {
+    await eventually(`NodePool ${pool} to have another ${key}`, limit, async () => {
+      const { metadata } = await this.see.pool(pool);
+      return wanted(metadata.annotations?.[key]) ? true : undefined;
+    });
+  }
+
+  /** Null takes an annotation off. */
+  async annotate(pool: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.plane.api.merge(`/apis/karpenter.sh/v1/nodepools/${pool}`, { metadata: { annotations } });
+  }
+
+  /** A rotation of the pool has begun, and its old claim is not yet being deleted by it. */
+  started = (pool: string, limit?: number): Promise<void> =>
+    this.annotated(pool, anchorKeys.claim, (value) => value !== undefined, limit);
+
+  draining = (pool: string, limit?: number): Promise<void> =>
+    this.annotated(pool, anchorKeys.state, (value) => value === 'draining', limit);
+
+  surgeSeen = (pool: string, limit?: number): Promise<void> =>
+    this.annotated(pool, anchorKeys.surgeClaim, (value) => value !== undefined, limit);
+
+  /** The pool's rotation has ended, its row is in the table, and the next ticks have swept what a step left over. */
+  async ended(pool: string, limit = 120_000): Promise<void> {
+    await eventually(`the rotation of ${pool} to end`, limit, async () => {
+      const annotations = (await this.see.pool(pool)).metadata.annotations ?? {};
+      const over = annotations[poolKeys.lastEnded] !== undefined && annotations[anchorKeys.claim] === undefined;
+      return over && annotations[poolKeys.unrecorded] === undefined ? true : undefined;
+    });
+  }
+
+  /** The pool's rotation has ended well, whatever was before it. */
+  async completed(pool: string, limit = 120_000): Promise<void> {
+    await this.annotated(pool, poolKeys.lastRotationAt, (value) => value !== undefined, limit);
+    await this.ended(pool, limit);
+  }
+
+  /** An attempt of the pool has failed. */
+  async failed(pool: string, limit = 120_000): Promise<void> {
+    await this.annotated(pool, poolKeys.lastFailureAt, (value) => value !== undefined, limit);
+    await this.ended(pool, limit);
+  }
+
+  /** Claims that somebody deletes are gone. */
+  async claimsBecome(pool: string, count: number): Promise<void> {
+    await eventually(`NodePool ${pool} to have ${count} NodeClaims`, 60_000, async () =>
+      (await this.see.claimsOf(pool)).length === count ? true : undefined,
+    );
+  }
+
+  /** The only NodeClaim of a pool. */
+  async onlyClaimOf(pool: string): Promise<Seen> {
+    const [claim, ...others] = await this.see.claimsOf(pool);
+    if (!claim || others.length > 0)
+      throw new Error(`NodePool ${pool} has ${others.length + (claim ? 1 : 0)} NodeClaims`);
+    return claim;
+  }
+
+  /** Everything that a rotation leaves behind: what it told, what Karpenter made for it, and what is still marked. */
+  async outcomeOf(pool: string, old: Seen | undefined) {
+    const [rows, events, claims, created, marks] = await Promise.all([
+      this.rowsOf(pool),
+      this.see.eventsOf(pool),
+      this.see.claimsOf(pool),
+      this.see.claimsCreated(pool),
+      this.see.marksOf(pool),
+    ]);
+    return {
+      steps: rows.map(({ step, surgePath }) => (surgePath === undefined ? step : `${step}, ${surgePath}`)),
+      events: events.filter((reason) => !besides.has(reason)),
+      created,
+      claims: claims.length,
+      oldIsThere: claims.some(({ metadata: { name } }) => name === old?.metadata.name),
+      marks,
+    };
+  }
+}
