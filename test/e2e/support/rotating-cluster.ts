@@ -28,6 +28,8 @@ export interface Row {
 export interface RotatingClusterOptions extends Omit<ControlPlaneOptions, 'kubernetes' | 'delayedPodDelete'> {
   /** From tick to tick; 2 s unless given. */
   readonly interval?: string;
+  /** Whether the program runs from the beginning, as it does unless said otherwise. */
+  readonly ticking?: boolean;
 }
 
 /** Nodes that live long enough for any test. */
@@ -67,13 +69,16 @@ export class RotatingCluster {
     this.#interval = interval;
   }
 
-  /** The program runs when this returns. */
-  static async start({ interval = '2s', ...options }: RotatingClusterOptions = {}): Promise<RotatingCluster> {
+  static async start({
+    interval = '2s',
+    ticking = true,
+    ...options
+  }: RotatingClusterOptions = {}): Promise<RotatingCluster> {
     const plane = await startControlPlane({ kubernetes: kubernetesUnderTest(), delayedPodDelete: true, ...options });
     const cluster = new RotatingCluster(plane, interval);
     try {
       await plane.api.apply(nodeClass);
-      await cluster.startProgram();
+      if (ticking) await cluster.startProgram();
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -123,13 +128,10 @@ export class RotatingCluster {
     };
   }
 
-  /** The rows of a pool's rotations, by `node-rotation history`. */
-  async rowsOf(pool: string): Promise<readonly Row[]> {
+  /** The rows of a pool's rotations. */
+  rowsOf(pool: string): Promise<readonly Row[]> {
     const { args, env } = this.tableAccess;
-    const asked = ['history', ...this.access, ...args, '--pool', pool, '--kind', 'step', '--output', 'json'];
-    const { code, out, err } = await runProgram(asked, { env, limit: 60_000 });
-    if (code !== 0) throw new Error(`history ended with code ${code}: ${err}`);
-    return JSON.parse(out);
+    return readRows([...this.access, ...args, '--pool', pool], env);
   }
 
   /** The pool, once it is ready, with its workloads. */
@@ -200,20 +202,36 @@ export class RotatingCluster {
 
   /** Everything that a rotation leaves behind: what it told, what Karpenter made for it, and what is still marked. */
   async outcomeOf(pool: string, old: Seen | undefined) {
-    const [rows, events, claims, created, marks] = await Promise.all([
+    const [rows, events, found] = await Promise.all([
       this.rowsOf(pool),
       this.see.eventsOf(pool),
+      this.foundAfter(pool, old),
+    ]);
+    return { steps: stepsOf(rows), events: events.filter((reason) => !besides.has(reason)), ...found };
+  }
+
+  /** The part of the outcome that is in the cluster. */
+  async foundAfter(pool: string, old: Seen | undefined) {
+    const [claims, created, marks] = await Promise.all([
       this.see.claimsOf(pool),
       this.see.claimsCreated(pool),
       this.see.marksOf(pool),
     ]);
-    return {
-      steps: rows.map(({ step, surgePath }) => (surgePath === undefined ? step : `${step}, ${surgePath}`)),
-      events: events.filter((reason) => !besides.has(reason)),
-      created,
-      claims: claims.length,
-      oldIsThere: claims.some(({ metadata: { name } }) => name === old?.metadata.name),
-      marks,
-    };
+    const oldIsThere = claims.some(({ metadata: { name } }) => name === old?.metadata.name);
+    return { created, claims: claims.length, oldIsThere, marks };
   }
 }
+
+/** By `node-rotation history`, with whatever says which table. */
+export async function readRows(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly Row[]> {
+  const asked = ['history', ...args, '--kind', 'step', '--output', 'json'];
+  const { code, out, err } = await runProgram(asked, { env, limit: 60_000 });
+  if (code !== 0) throw new Error(`history ended with code ${code}: ${err}`);
+  return JSON.parse(out);
+}
+
+export const stepsOf = (rows: readonly Row[]): readonly string[] =>
+  rows.map(({ step, surgePath }) => (surgePath === undefined ? step : `${step}, ${surgePath}`));
