@@ -5,7 +5,7 @@
  * The audit table lies in the program's process; other processes reach it there as they would reach DynamoDB.
  */
 import { join } from 'node:path';
-import { anchorKeys, poolKeys } from '../../../lib/domain/rotation/annotation-keys.ts';
+import { anchorKeys, claimKeys, poolKeys } from '../../../lib/domain/rotation/annotation-keys.ts';
 import { type Running, runProgram, startProgram } from '../../support/program.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../harness/control-plane.ts';
 import type { KubeDocument } from '../harness/kube-api.ts';
@@ -37,6 +37,10 @@ export const longLived = { expireAfter: '2h', terminationGracePeriod: '1m' };
 
 /** A policy under which every node is due a second after its creation. A pool's second one waits for the cooldown. */
 export const dueAtOnce = { ageThreshold: '1s', surge: { readyTimeout: '1m' } };
+
+/** What a claim keeps of an attempt that failed. */
+export const memoryOfFailure = ({ metadata: { name } }: Seen): readonly string[] =>
+  [claimKeys.failedAt, claimKeys.retryCount, claimKeys.startedAt, claimKeys.state].map((key) => `${name} has ${key}`);
 
 /** The outcome of a pool whose only node went the usual way. */
 export const provisionedStory = {
@@ -95,6 +99,12 @@ export class RotatingCluster {
     this.#program = startProgram(args, { limit: programLimit });
     const [, table = ''] = await this.#program.says(/audit rows in DynamoDB in \S+ at (http:\S+)\. Ctrl-C/);
     this.#table = table;
+  }
+
+  /** Resolves once the program has printed it. */
+  async says(pattern: RegExp): Promise<void> {
+    if (!this.#program) throw new Error('the program does not run');
+    await this.#program.says(pattern);
   }
 
   /** @throws when the program did not end as it should */
