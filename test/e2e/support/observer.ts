@@ -40,7 +40,13 @@ interface SeenEvent {
 
 export interface Seen {
   readonly metadata: Metadata;
-  readonly status?: { readonly conditions?: readonly Condition[] };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    /** Of a NodeClaim. */
+    readonly nodeName?: string;
+    /** Of a NodePool: what its nodes have together. */
+    readonly resources?: Readonly<Record<string, string>>;
+  };
 }
 
 const inPool = (pool: string): string => `labelSelector=${encodeURIComponent(`karpenter.sh/nodepool=${pool}`)}`;
@@ -88,6 +94,13 @@ export class Observer {
       const pods = await this.podsOf(app);
       return pods.length === count && pods.every(({ status }) => status.phase === 'Running') ? pods : undefined;
     });
+  }
+
+  /** One whose node runs no Pod. */
+  async emptyAmong(claims: readonly Seen[]): Promise<Seen | undefined> {
+    const pods = await this.#plane.api.list<SeenPod>('/api/v1/namespaces/default/pods');
+    const used = new Set(pods.map(({ spec }) => spec.nodeName));
+    return claims.find(({ status }) => status?.nodeName !== undefined && !used.has(status.nodeName));
   }
 
   /** NodeClaims that Karpenter made for the pool since it started, by its own count. */
