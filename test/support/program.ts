@@ -24,6 +24,8 @@ export interface Running {
   says(pattern: RegExp): Promise<RegExpExecArray>;
   /** As Ctrl-C does. */
   interrupt(): void;
+  /** With no chance to finish anything; it then ends without a code. */
+  kill(): void;
   /** Rejects with what was printed when the program does not end in time. */
   readonly ended: Promise<Ended>;
 }
@@ -66,7 +68,7 @@ export function startProgram(args: readonly string[], { env = {}, limit = 30_000
       look();
       ended.then(({ err }) => reject(new Error(`it ended without saying ${pattern}:\n${err}`)), reject);
     });
-  return { says, interrupt: () => void child.kill('SIGINT'), ended };
+  return { says, interrupt: () => void child.kill('SIGINT'), kill: () => void child.kill('SIGKILL'), ended };
 }
 
 export const runProgram = (args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
