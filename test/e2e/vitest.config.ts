@@ -1,8 +1,10 @@
 /**
- * The tests that need a real control plane: `npm run e2e`. One file at a time, because each runs a cluster.
+ * The tests that need a real control plane: `npm run e2e`. Two files at a time, each with a cluster of its own; within
+ * a file tests mostly wait, so many of them run side by side.
  */
 import { defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from '../support/closing-line-reporter.ts';
+import { LeftOutReporter } from './support/left-out-reporter.ts';
 
 export default defineConfig({
   test: {
@@ -10,11 +12,10 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/e2e/support/built-first.ts'],
     pool: 'forks',
-    maxWorkers: 1,
-    fileParallelism: false,
+    maxWorkers: 2,
+    maxConcurrency: 12,
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    maxConcurrency: 12,
-    reporters: ['default', new ClosingLineReporter()],
+    reporters: ['default', new LeftOutReporter(), new ClosingLineReporter()],
   },
 });
