@@ -1,6 +1,7 @@
 /**
  * A process that serves a cluster standing still, and the AWS calls of a tick, from texts made before the first request.
  *
+ * As much of it changes from look to look as in a minute of a quiet cluster: versions of Nodes and NodeClaims.
  * It is a process of its own so that what it costs is not counted. Whoever asks for all Pods or all whole Nodes is refused:
  * no tick may, however it is measured.
  */
@@ -38,6 +39,8 @@ type Listed = 'nodepools' | 'rotationpolicies' | 'nodeclaims' | 'nodes';
 export class FixtureServer {
   readonly #cluster: FixtureCluster;
   readonly #pages: Readonly<Record<'nodeclaims' | 'nodes', readonly Buffer[]>>;
+  readonly #versions: Readonly<Record<'nodeclaims' | 'nodes', readonly Version[]>>;
+  readonly #minutes = { nodeclaims: 0, nodes: 0 };
   readonly #table = new FixtureTable();
   #served: (Served & { answered: boolean })[] = [];
 
@@ -47,6 +50,7 @@ export class FixtureServer {
       nodeclaims: pagesOf('karpenter.sh/v1', 'NodeClaimList', cluster.nodeClaims()),
       nodes: pagesOf('meta.k8s.io/v1', 'PartialObjectMetadataList', partial(cluster.nodeMetadata())),
     };
+    this.#versions = { nodeclaims: versionsIn(this.#pages.nodeclaims), nodes: versionsIn(this.#pages.nodes) };
   }
 
   /** @returns base URL and the authority's certificate as PEM */
@@ -114,11 +118,23 @@ export class FixtureServer {
   #list(collection: string, path: readonly string[], query: URLSearchParams, headers: Served['headers']) {
     if (collection === 'nodeclaims' || collection === 'nodes') {
       if (collection === 'nodes' && !headers.accept?.includes('PartialObjectMetadataList')) return refused('all Nodes');
-      const page = this.#pages[collection][Number(query.get('continue') ?? 0)];
+      const number = Number(query.get('continue') ?? 0);
+      if (number === 0) this.#minutePasses(collection);
+      const page = this.#pages[collection][number];
       return page === undefined ? refused('a page that is not there') : { code: 200, body: page };
     }
     const items = this.#items(collection as Listed, path, query);
     return items === undefined ? refused(`a list of ${collection}`) : ok({ kind: 'List', metadata: {}, items });
+  }
+
+  /** A kubelet that has nothing new to tell writes its Node every five minutes; Karpenter writes a NodeClaim less often. */
+  #minutePasses(collection: 'nodeclaims' | 'nodes'): void {
+    const minute = this.#minutes[collection]++;
+    const every = collection === 'nodes' ? 5 : 20;
+    const version = String(4_000_000 + minute);
+    for (const [index, { page, offset }] of this.#versions[collection].entries()) {
+      if (index % every === minute % every) page.write(version, offset, 'latin1');
+    }
   }
 
   #items(collection: string, path: readonly string[], query: URLSearchParams): readonly Json[] | undefined {
@@ -173,6 +189,24 @@ function pagesOf(apiVersion: string, kind: string, items: Iterable<Json>): reado
     return Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${metadata},"items":[${own}]}`);
   });
 }
+
+/** Where an item's resourceVersion, of seven digits, stands. */
+interface Version {
+  readonly page: Buffer;
+  readonly offset: number;
+}
+
+const versionText = Buffer.from('"resourceVersion":"');
+
+/** Those of the items, in order: a page's own comes first. */
+const versionsIn = (pages: readonly Buffer[]): readonly Version[] =>
+  pages.flatMap((page) => {
+    const found: Version[] = [];
+    for (let at = page.indexOf(versionText); at !== -1; at = page.indexOf(versionText, at + 1)) {
+      found.push({ page, offset: at + versionText.length });
+    }
+    return found.slice(1);
+  });
 
 const ok = (body: unknown) => ({ code: 200, body: Buffer.from(JSON.stringify(body)) });
 

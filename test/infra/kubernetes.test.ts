@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { defaultPlaceholder } from '../../functions/reconcile/environment.ts';
-import type { ApiAnswer, ApiClient, ApiRequest } from '../../lib/adapters/kubernetes/api-client.ts';
+import type { ApiAnswer, ApiClient, ApiRequest, ReadAnswer } from '../../lib/adapters/kubernetes/api-client.ts';
 import { ApiStatusError } from '../../lib/adapters/kubernetes/api-error.ts';
 import { apply } from '../../lib/adapters/kubernetes/apply.ts';
 import { inspect } from '../../lib/adapters/kubernetes/inspect.ts';
@@ -105,10 +105,15 @@ class Recording {
   }
 
   async request(request: ApiRequest): Promise<ApiAnswer> {
+    const { read: body, ...answer } = await this.requestText(request, (text) => JSON.parse(text.toString()) as unknown);
+    return { body, ...answer };
+  }
+
+  async requestText<T>(request: ApiRequest, read: (text: Buffer) => T): Promise<ReadAnswer<T>> {
     this.asked.add(needed(request));
     const body = this.#answer(request);
     if (body instanceof Error) throw body;
-    return { body, date: at('2026-06-09T17:20:00Z') } as ApiAnswer;
+    return { read: read(Buffer.from(JSON.stringify(body))), date: at('2026-06-09T17:20:00Z') };
   }
 }
 

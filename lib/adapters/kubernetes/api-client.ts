@@ -8,6 +8,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Duration, Instant } from '../../domain/time.ts';
 import { between, duration, instant, longer, seconds, shorter, zero } from '../../domain/time.ts';
+import { type AnswerText, beginText, giveBack } from './answer-texts.ts';
 import { ApiStatusError, isTlsFailure, type StatusDetails, TransportError } from './api-error.ts';
 import type { Connection, Prepared } from './connection.ts';
 
@@ -32,6 +33,11 @@ export interface ApiAnswer {
   readonly date?: Instant;
 }
 
+export interface ReadAnswer<T> {
+  readonly read: T;
+  readonly date?: Instant;
+}
+
 /** One request as it went over the wire. */
 export interface Exchange {
   readonly verb: Verb;
@@ -52,9 +58,7 @@ export interface ApiClientOptions {
 
 interface RawAnswer {
   readonly status: number;
-  readonly text: string;
-  /** Of the body. */
-  readonly bytes: number;
+  readonly collected: AnswerText;
   readonly retryAfter: string | undefined;
   readonly date: Instant | undefined;
 }
@@ -94,6 +98,17 @@ export class ApiClient {
    * @design D1-06, D9-01
    */
   async request(request: ApiRequest): Promise<ApiAnswer> {
+    const { read: body, ...answer } = await this.requestText(request, (text) => parsed(request, text));
+    return { body, ...answer };
+  }
+
+  /**
+   * `request` for who parses the answer in parts.
+   *
+   * @param read makes something of the text at once: after it has returned, the text is overwritten
+   * @throws ApiStatusError when the server refuses, TransportError when there is no answer, and what `read` throws
+   */
+  async requestText<T>(request: ApiRequest, read: (text: Buffer) => T): Promise<ReadAnswer<T>> {
     let prepared = await this.#connection.prepare();
     let onFreshSocket = false;
     let renewed = false;
@@ -104,14 +119,23 @@ export class ApiClient {
         onFreshSocket = true;
         continue;
       }
-      if (answer.status >= 200 && answer.status < 300) return parsed(request, answer);
+      const { collected, date } = answer;
+      if (answer.status >= 200 && answer.status < 300) {
+        try {
+          return { read: read(collected.text), ...(date === undefined ? {} : { date }) };
+        } finally {
+          giveBack(collected);
+        }
+      }
+      const refusal = statusError(request, answer);
+      giveBack(collected);
       if (answer.status === 401 && prepared.token !== undefined && !renewed) {
         renewed = true;
         prepared = await this.#connection.prepare(prepared.token);
         continue;
       }
       const pause = throttled < mostThrottledRetries ? this.#pauseAsked(answer) : undefined;
-      if (pause === undefined) throw statusError(request, answer);
+      if (pause === undefined) throw refusal;
       throttled += 1;
       await this.#sleep(pause);
     }
@@ -146,7 +170,8 @@ export class ApiClient {
     const counted = { verb: request.verb, resource: request.resource, path: request.path };
     try {
       const answer = await send(this.#connection.server, request, prepared, { body, limit, onFreshSocket, what });
-      const { status, bytes: bytesReceived } = answer;
+      const { status, collected } = answer;
+      const bytesReceived = collected.text.length;
       this.#exchanges.push({ ...counted, status, bytesSent: body?.length ?? 0, bytesReceived });
       return answer;
     } catch (error) {
@@ -188,17 +213,15 @@ function send(
       settle(() => reject(transportError(what, error, outgoing.reusedSocket)));
     outgoing.on('error', fail);
     outgoing.on('response', (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const collected = beginText();
+      incoming.on('data', (chunk: Buffer) => collected.add(chunk));
       incoming.on('error', fail);
       incoming.on('end', () => {
         const date = Date.parse(incoming.headers.date ?? '');
-        const bytes = Buffer.concat(chunks);
         settle(() =>
           resolve({
             status: incoming.statusCode ?? 0,
-            text: bytes.toString('utf8'),
-            bytes: bytes.length,
+            collected,
             retryAfter: incoming.headers['retry-after'],
             date: Number.isNaN(date) ? undefined : instant(date),
           }),
@@ -238,21 +261,21 @@ function acceptOf({ verb, metadataOnly }: ApiRequest): string {
 const contentTypeOf = ({ verb }: ApiRequest): string =>
   verb === 'patch' ? 'application/merge-patch+json' : 'application/json';
 
-function parsed(request: ApiRequest, answer: RawAnswer): ApiAnswer {
-  const body = parseJson(answer.text);
-  if (body === undefined) {
-    throw new TransportError('Unreachable', `the answer to ${request.verb} ${request.path} is not JSON`);
-  }
-  return { body, ...(answer.date === undefined ? {} : { date: answer.date }) };
+/** @throws TransportError when the text is no JSON */
+export function parsed({ verb, path }: ApiRequest, text: Buffer): unknown {
+  const body = parseJson(text);
+  if (body === undefined) throw new TransportError('Unreachable', `the answer to ${verb} ${path} is not JSON`);
+  return body;
 }
 
 function statusError(request: ApiRequest, answer: RawAnswer): ApiStatusError {
-  const body = parseJson(answer.text) as
+  const { text } = answer.collected;
+  const body = parseJson(text) as
     | { kind?: unknown; reason?: unknown; message?: unknown; details?: unknown }
     | undefined;
   const status = body?.kind === 'Status' ? body : undefined;
   const words =
-    typeof status?.message === 'string' && status.message ? status.message : answer.text.trim().slice(0, 200);
+    typeof status?.message === 'string' && status.message ? status.message : text.toString('utf8').trim().slice(0, 200);
   const details = (status?.details ?? {}) as StatusDetails;
   return new ApiStatusError(`${request.verb} ${request.path}: ${answer.status} ${words}`.trimEnd(), {
     code: answer.status,
@@ -275,9 +298,9 @@ function readRetryAfter({ retryAfter, date }: RawAnswer): Duration | undefined {
 }
 
 /** undefined when the text is no JSON; JSON itself has no undefined. */
-function parseJson(text: string): unknown {
+function parseJson(text: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.toString('utf8'));
   } catch {
     return undefined;
   }

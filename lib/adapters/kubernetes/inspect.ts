@@ -9,9 +9,8 @@ import type { Need } from '../../engine/decision.ts';
 import { ApiStatusError } from './api-error.ts';
 import { decodeDisruptionBudget } from './decode.ts';
 import { decodePod } from './decode-pod.ts';
-import { kept, type Looking, readNode, settled } from './observe.ts';
+import { type Looking, readKept, readNode, settled } from './observe.ts';
 import { pathOf, resourceOf, resources } from './resources.ts';
-import { readWholeList } from './whole-list.ts';
 
 /** @design D15-03 */
 export async function inspect(looking: Looking, need: Need): Promise<Inspected> {
@@ -45,18 +44,12 @@ async function byName<K, T>(
 }
 
 async function readPods(looking: Looking, fieldSelector: string): Promise<readonly Pod[]> {
-  const { items } = await readWholeList(
-    looking.client,
-    resources.pods,
-    { fieldSelector },
-    kept<Pod>(looking, decodePod),
-  );
+  const { items } = await readKept<Pod>(looking, resources.pods, { fieldSelector }, decodePod);
   return items;
 }
 
 async function readBudgets(looking: Looking): Promise<readonly DisruptionBudget[]> {
-  const project = kept<DisruptionBudget>(looking, decodeDisruptionBudget);
-  const { items } = await readWholeList(looking.client, resources.disruptionBudgets, {}, project);
+  const { items } = await readKept<DisruptionBudget>(looking, resources.disruptionBudgets, {}, decodeDisruptionBudget);
   return items;
 }
 

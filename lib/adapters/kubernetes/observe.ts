@@ -19,7 +19,7 @@ import { type Decoded, decodeNode, decodeNodeClaim, decodeNodeMetadata, decodeNo
 import { decodePod } from './decode-pod.ts';
 import { readPolicy } from './policy-document.ts';
 import { pathOf, type Resource, resources } from './resources.ts';
-import { readWholeList } from './whole-list.ts';
+import { type ListQuery, readWholeList, type WholeList } from './whole-list.ts';
 
 export interface Looking {
   readonly client: ApiClient;
@@ -37,7 +37,7 @@ export interface Installation {
 export async function observe(looking: Looking, installation: Installation): Promise<LightSnapshot> {
   const { client } = looking;
   const [pools, policies] = await settled([
-    readWholeList(client, resources.nodePools, {}, kept<NodePool>(looking, decodeNodePool)),
+    readKept<NodePool>(looking, resources.nodePools, {}, decodeNodePool),
     readWholeList(client, resources.rotationPolicies, {}, readPolicy),
   ]);
   if (pools.date === undefined) {
@@ -48,9 +48,9 @@ export async function observe(looking: Looking, installation: Installation): Pro
   }
   const placeholders = { namespace: installation.settings.namespace, labelSelector: surgeForLabel };
   const [claims, nodes, pods] = await settled([
-    readWholeList(client, resources.nodeClaims, {}, kept<NodeClaim>(looking, decodeNodeClaim)),
-    readWholeList(client, resources.nodes, { metadataOnly: true }, kept<NodeMetadata>(looking, decodeNodeMetadata)),
-    readWholeList(client, resources.pods, placeholders, kept<Pod>(looking, decodePod)),
+    readKept<NodeClaim>(looking, resources.nodeClaims, {}, decodeNodeClaim),
+    readKept<NodeMetadata>(looking, resources.nodes, { metadataOnly: true }, decodeNodeMetadata),
+    readKept<Pod>(looking, resources.pods, placeholders, decodePod),
   ]);
   return {
     observedAt: pools.date,
@@ -93,15 +93,21 @@ async function seek<T>(
   }
 }
 
-/** A projection that hands refused objects over and leaves them out. */
-export const kept =
-  <T>({ refused }: Looking, decode: (raw: unknown) => Decoded<T>) =>
-  (raw: unknown): T | undefined => {
-    const found = decode(raw);
-    if (found.ok) return found.value;
-    refused(found.problem);
-    return undefined;
-  };
+/** A whole list without the refused objects, which are handed over. */
+export async function readKept<T>(
+  { client, refused }: Looking,
+  resource: Resource,
+  query: ListQuery,
+  decode: (raw: unknown) => Decoded<T>,
+): Promise<WholeList<T>> {
+  const { items, ...list } = await readWholeList(client, resource, query, decode);
+  const kept: T[] = [];
+  for (const found of items) {
+    if (found.ok) kept.push(found.value);
+    else refused(found.problem);
+  }
+  return { items: kept, ...list };
+}
 
 /**
  * All answers, or the first failure once all requests have ended: nothing of a failed look is still under way later.
