@@ -89,6 +89,15 @@ describe('a list is cut into its items, or not at all', () => {
     expect(items(cutOf(list))?.length).toBe(count);
   });
 
+  it.each([
+    ['stand beside a list further in', '{"items" :[0],"of":{"items":[{"metadata":{}}]}}'],
+    ['are something else later', '{"items":[{"metadata":{}}],"items":7}'],
+    ['are told twice', '{"items":[{"metadata":{}}],"items":[{"metadata":{}}]}'],
+    ['say much before their metadata', `{"items":[{"spec":"${'x'.repeat(200)}","metadata":{}}]}`],
+  ])('items that %s are not cut (D15-03)', (_, list) => {
+    expect(items(cutList(Buffer.from(list)))).toBeUndefined();
+  });
+
   it('broken JSON is never cut into whole items (D15-03)', () => {
     const whole = JSON.stringify({ items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] });
     for (let length = 0; length < whole.length; length += 1)

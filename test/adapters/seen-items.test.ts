@@ -68,3 +68,10 @@ it('a failure of the reader is not kept either (D15-03)', () => {
   fails = false;
   expect(seen.read(text({ a: 1 }), reader)).toEqual({ a: 1 });
 });
+
+it('an item larger than what may be kept is read and not kept (D15-03)', () => {
+  const seen = new SeenItems(4);
+  const { reader, reads } = counting((raw) => raw);
+  for (const _ of [1, 2]) expect(seen.read(text('a long text'), reader)).toBe('a long text');
+  expect(reads).toEqual(['a long text', 'a long text']);
+});

@@ -96,7 +96,8 @@ function needed({ verb, path }: ApiRequest): string {
   return `${groupOf[resource]}/${resource}${subresource === undefined ? '' : `/${subresource}`} ${verb}${scope ? inNamespace : ''}`;
 }
 
-class Recording {
+/** Stands where the client does, in each of the ways that the adapter asks it. */
+class Recording implements Pick<ApiClient, 'request' | 'requestText'> {
   readonly asked = new Set<string>();
   readonly #answer: (request: ApiRequest) => unknown;
 

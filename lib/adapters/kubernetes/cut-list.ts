@@ -23,7 +23,7 @@ export function cutList(text: Buffer): CutList | undefined {
   const end = text.lastIndexOf(']');
   // No array stands before the items: they are the list's own, and not those of something inside it.
   if (text.indexOf(']') < begins) return undefined;
-  if (begins < listBegins.length || end <= begins || text[begins] !== openingBrace) return undefined;
+  if (begins < listBegins.length || end <= begins) return undefined;
   const opening = text.indexOf(metadataBegins, begins) + metadataBegins.length - begins;
   if (opening < metadataBegins.length || opening > longestOpening) return undefined;
   const rest = withoutItems(text, begins, end);
@@ -38,8 +38,6 @@ export function cutList(text: Buffer): CutList | undefined {
   }
   return { rest, items };
 }
-
-const openingBrace = '{'.charCodeAt(0);
 
 /** With a number in the place of the items: it comes back as the list's only item, or the place is another. */
 function withoutItems(text: Buffer, begins: number, end: number): unknown {
