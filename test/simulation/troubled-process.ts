@@ -13,10 +13,10 @@ import type { Call } from '../../lib/simulator/faults.ts';
 import { SimulatedCrash } from '../../lib/simulator/faults.ts';
 import { findKind, kindOf } from '../../lib/simulator/kinds.ts';
 import { SimulatedCluster } from '../../lib/simulator/simulated-cluster.ts';
+import { rememberingDecoders as decoders } from '../support/remembering-decoders.ts';
 import type { MemoryTable } from '../support/story.ts';
 import { settings } from '../support/story.ts';
 import type { Scene } from './moves.ts';
-import { rememberingDecoders as decoders } from './remembering-decoders.ts';
 import type { Troubles } from './troubles.ts';
 
 export interface ProcessSurroundings {

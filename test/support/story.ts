@@ -18,7 +18,7 @@ import { SimulatedCluster } from '../../lib/simulator/simulated-cluster.ts';
 import type { WorldOptions } from '../../lib/simulator/world.ts';
 import { World } from '../../lib/simulator/world.ts';
 import { at } from './builders.ts';
-import { decoders } from './decoders.ts';
+import { rememberingDecoders } from './remembering-decoders.ts';
 
 export const unhurried: Budget = { left: () => hours(1), sinceSnapshot: () => zero };
 
@@ -68,7 +68,7 @@ export interface TickOptions {
 /** One tick of the real controller on the simulated cluster. */
 export const tickOn = (world: World, table: MemoryTable, options: TickOptions = {}): Promise<TickRecord> =>
   runTick({
-    cluster: new SimulatedCluster({ world, decoders, settings, ...options }),
+    cluster: new SimulatedCluster({ world, decoders: rememberingDecoders, settings, ...options }),
     recorder: table,
     budget: unhurried,
   });

@@ -1,9 +1,11 @@
 /**
  * The adapter's decoders, asked once per object: simulated objects never change in place, so what was read of one stays
- * true. Reading everything anew is most of the cost of an idle tick.
+ * true. Reading everything anew is most of the cost of an idle tick, and the Kubernetes adapter remembers, too.
+ *
+ * What is remembered is frozen. Whoever writes to an object that a later tick is given again fails here.
  */
 import type { Decoders } from '../../lib/simulator/simulated-cluster.ts';
-import { decoders } from '../support/decoders.ts';
+import { decoders } from './decoders.ts';
 
 function once<T extends object>(
   decode: (raw: unknown) => T,
@@ -14,10 +16,18 @@ function once<T extends object>(
     const key = identity(raw);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const read = decode(raw);
+    const read = frozen(decode(raw));
     known.set(key, read);
     return read;
   };
+}
+
+/** With all that it holds. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) frozen(each);
+  return value;
 }
 
 export const rememberingDecoders: Decoders = {
