@@ -27,6 +27,8 @@ export interface ControlPlaneOptions {
   /** Pods take as long to stop as their annotation `pod-delete.stage.kwok.x-k8s.io/delay` says. */
   readonly delayedPodDelete?: boolean;
   readonly tokenWebhook?: parts.TokenWebhook;
+  /** The API server sorts requests by flow schemas, and counts them by these. */
+  readonly fairness?: boolean;
   /** Of the API server; a free one unless given. */
   readonly port?: number;
   /** Where everything is kept; a new temporary one unless given. */
@@ -135,7 +137,7 @@ async function startParts(plane: ControlPlane, ground: parts.Ground, options: Co
   await plane.start(parts.etcd(ground));
   if (tokenWebhook) await plane.start(parts.tokenWebhook(ground, tokenWebhook));
   const webhookConfig = tokenWebhook && writeWebhookConfig(folder, ports.tokenWebhook);
-  await plane.start(parts.apiserver(ground, plane.api, webhookConfig));
+  await plane.start(parts.apiserver(ground, plane.api, { webhookConfig, fairness: options.fairness ?? false }));
   if (karpenter === false) return install(plane.api, built);
   const authority = readFileSync(join(folder, 'pki', 'authority.crt'), 'utf8');
   const answers = (port: number) => (): Promise<boolean> => isHealthy(port, authority);

@@ -91,7 +91,17 @@ export function tokenWebhook({ built, ports }: Ground, { cluster, region, sts, e
   };
 }
 
-export function apiserver({ folder, built, ports }: Ground, admin: KubeApi, webhookConfig: string | undefined): Part {
+export interface ApiServerOptions {
+  readonly webhookConfig?: string | undefined;
+  /** Requests are sorted by flow schemas and counted by them; off unless asked for. */
+  readonly fairness?: boolean;
+}
+
+export function apiserver(
+  { folder, built, ports }: Ground,
+  admin: KubeApi,
+  { webhookConfig, fairness = false }: ApiServerOptions,
+): Part {
   const pki = (name: string): string => join(folder, 'pki', name);
   return {
     name: 'kube-apiserver',
@@ -112,7 +122,7 @@ export function apiserver({ folder, built, ports }: Ground, admin: KubeApi, webh
       '--endpoint-reconciler-type=none',
       '--disable-admission-plugins=ServiceAccount',
       // One request more or less in flight must not decide a test on a busy machine.
-      '--enable-priority-and-fairness=false',
+      `--enable-priority-and-fairness=${fairness}`,
       ...(webhookConfig === undefined
         ? []
         : [`--authentication-token-webhook-config-file=${webhookConfig}`, '--authentication-token-webhook-version=v1']),
