@@ -106,6 +106,36 @@ describe('the processes of a control plane', () => {
     await eventually('the guard to end it', 15_000, async () => (started.some(isRunning) ? undefined : true));
   });
 
+  test('end with those that they have started (D15-01)', async () => {
+    const folder = newFolder();
+    const processes = new Processes(folder);
+    const number = join(folder, 'number');
+    writeFileSync(join(folder, 'child.sh'), obedient('child'));
+    writeFileSync(number, '');
+    const parent = part(folder, 'parent', `/bin/bash ${folder}/child.sh & echo $! > ${number}; wait`);
+    await processes.start(parent);
+    const pid = await eventually('its number', 5_000, async () => Number(readFileSync(number, 'utf8')) || undefined);
+    const started = { name: 'child', pid, file: '/bin/bash' };
+    expect(isRunning(started)).toBe(true);
+    await processes.stopAll();
+    await eventually('the child to end', 5_000, async () => (isRunning(started) ? undefined : true));
+    expect(readFileSync(join(folder, 'journal'), 'utf8')).toBe('child\n');
+  });
+
+  test.each([
+    ['echo one; echo two >&2', undefined],
+    ['echo one; echo two >&2; exit 3', 'ended with code 3'],
+    ['echo one; echo two >&2; kill -9 $$', 'ended by SIGKILL'],
+    ['echo one; echo two >&2; while :; do sleep 0.02; done', 'did not end within 0.5 s'],
+  ])('that are to end tell how they did, and what they printed: %s (D13-01)', async (script, how) => {
+    const folder = newFolder();
+    const processes = new Processes(folder);
+    const program = { name: 'task', file: '/bin/bash', arguments: ['-c', script] };
+    expect(await processes.run(program, root, 500)).toBe(how);
+    expect(readFileSync(processes.logOf('task'), 'utf8')).toBe('one\ntwo\n');
+    expect({ left: startedIn(folder), running: processes.running }).toEqual({ left: [], running: [] });
+  });
+
   test('are told from others that got their number (D15-01)', () => {
     expect(isRunning({ name: 'other', pid: process.pid, file: join(root, 'kube-apiserver') })).toBe(false);
   });

@@ -127,9 +127,11 @@ const ask = (detail: object): Promise<unknown> =>
     }),
   );
 
-/** Dispatch, as its schedule would call it. */
-const dispatchNow = async (): Promise<unknown> =>
-  invoke(emulator, await resource(/^DispatchBundleFunction/), { scheduledTime: new Date().toISOString() });
+/** Dispatch, as its schedule would call it, for the last minute: for this one its tick would be the only one. */
+const dispatchNow = async (): Promise<unknown> => {
+  const scheduledTime = new Date(Date.now() - 60_000).toISOString();
+  return invoke(emulator, await resource(/^DispatchBundleFunction/), { scheduledTime });
+};
 
 /** The widget, as a dashboard would call it. */
 const drawNow = async (): Promise<unknown> => {

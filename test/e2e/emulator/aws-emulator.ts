@@ -38,19 +38,17 @@ export class AwsEmulator {
   readonly folder: string;
   readonly url: string;
   readonly eks: EksCompletion;
-  readonly log: string;
   readonly agent: Agent;
   /** What a program needs to come here instead of AWS: our own, the CDK, and each function. */
   readonly environment: Readonly<Record<string, string>>;
   readonly #ground: Ground;
 
   constructor(ground: Ground) {
-    const { folder, url, authority, eks, processes } = ground;
+    const { folder, url, authority, eks } = ground;
     this.#ground = ground;
     this.folder = folder;
     this.url = url;
     this.eks = eks;
-    this.log = processes.logOf('aws-emulator');
     this.agent = new Agent({ ca: authority });
     this.environment = {
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
@@ -69,6 +67,15 @@ export class AwsEmulator {
   /** For a client of the AWS SDK in this process. */
   get client() {
     return { region, credentials, endpoint: this.url, requestHandler: { httpsAgent: this.agent } };
+  }
+
+  /** A program that works here, in that folder, until its end. @returns as `Processes.run` */
+  run(...program: Parameters<Processes['run']>): Promise<string | undefined> {
+    return this.#ground.processes.run(...program);
+  }
+
+  logOf(program: string): string {
+    return this.#ground.processes.logOf(program);
   }
 
   /** Also of one that did not start, of which the logs can be kept. */

@@ -1,16 +1,13 @@
 /**
  * The real stack on the emulator, by the real CDK: bootstrapped, deployed, updated and destroyed as a user would.
  */
-import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { exitCodes, Failure } from '../../../lib/cli/failure.ts';
 import { cacheFolder } from '../harness/built.ts';
 import { type AwsEmulator, account, region } from './aws-emulator.ts';
 import { askByQuery } from './aws-requests.ts';
 
-const run = promisify(execFile);
 const project = join(import.meta.dirname, '..', '..', '..');
 const longest = 300_000;
 
@@ -72,43 +69,38 @@ export class DeployedStack {
     return ['-c', 'target=emulator', '-c', `config=${file}`];
   }
 
-  /** @returns what it printed; the cdk of this project, under the Node that runs this */
-  async #cdk(...args: string[]): Promise<string> {
+  /** The cdk of this project, under the Node that runs this. */
+  async #cdk(command: string, ...args: string[]): Promise<void> {
     const cdk = join(project, 'node_modules', 'aws-cdk', 'bin', 'cdk');
-    try {
-      const { stdout } = await run(
-        process.execPath,
-        [cdk, ...args, '--output', join(this.#folder, 'assembly'), '--no-color', '--no-notices'],
-        {
-          cwd: project,
-          timeout: longest,
-          maxBuffer: 2 ** 26,
-          env: {
-            ...process.env,
-            ...this.#emulator.environment,
-            CDK_DEFAULT_ACCOUNT: account,
-            CDK_DEFAULT_REGION: region,
-            CDK_DISABLE_CLI_TELEMETRY: 'true',
-            CDK_DISABLE_VERSION_CHECK: 'true',
-            CDK_HOME: this.#folder,
-            // It does not look at Node's variable.
-            AWS_CA_BUNDLE: this.#emulator.environment.NODE_EXTRA_CA_CERTS,
-            CI: 'true',
-          },
-        },
-      );
-      return stdout;
-    } catch (cause) {
-      const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string };
-      const log = join(cacheFolder(), 'aws-emulator-cdk.log');
-      const ofEmulator = readFileSync(this.#emulator.log, 'utf8');
-      writeFileSync(log, [`cdk ${args.join(' ')}`, stdout, stderr, 'The emulator:', ofEmulator].join('\n'));
-      const last = stderr.trim().split('\n').at(-1) ?? '';
-      throw new Failure(
-        exitCodes.notAsItShouldBe,
-        `cdk ${args[0]} failed on the AWS emulator (${last}). Its output and the emulator's log are in ${log}.`,
-        { cause },
-      );
-    }
+    const { environment } = this.#emulator;
+    const name = `cdk-${command}`;
+    const program = {
+      name,
+      file: process.execPath,
+      arguments: [cdk, command, ...args, '--output', join(this.#folder, 'assembly'), '--no-color', '--no-notices'],
+      environment: {
+        ...environment,
+        CDK_DEFAULT_ACCOUNT: account,
+        CDK_DEFAULT_REGION: region,
+        CDK_DISABLE_CLI_TELEMETRY: 'true',
+        CDK_DISABLE_VERSION_CHECK: 'true',
+        CDK_HOME: this.#folder,
+        // It does not look at Node's variable.
+        AWS_CA_BUNDLE: environment.NODE_EXTRA_CA_CERTS ?? '',
+        CI: 'true',
+      },
+    };
+    const failure = await this.#emulator.run(program, project, longest);
+    if (failure === undefined) return;
+    // The emulator's folder goes with it.
+    const [printed = '', ofEmulator = ''] = [name, 'aws-emulator'].map((log) =>
+      readFileSync(this.#emulator.logOf(log), 'utf8'),
+    );
+    const log = join(cacheFolder(), 'aws-emulator-cdk.log');
+    writeFileSync(log, [`cdk ${command} ${args.join(' ')}`, printed, 'The emulator:', ofEmulator].join('\n'));
+    throw new Failure(
+      exitCodes.notAsItShouldBe,
+      `cdk ${command} ${failure} on the AWS emulator (${printed.trim().split('\n').at(-1) ?? ''}). Its output and the emulator's log are in ${log}.`,
+    );
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Ends one process by its pid, whoever its parent is: first politely, then for good.
+ * Ends one process by its pid, with those that it has started itself, whoever its parent is: first politely, then for
+ * good. It has to lead a session, and so a group, of its own.
  *
  * Numbers of processes are used again, so a pid alone says nothing; what it runs is compared first.
  */
@@ -21,7 +22,7 @@ const usualPatience = 5_000;
 export async function endProcess(started: StartedProcess, patience = usualPatience): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     if (!isRunning(started)) return;
-    send(started.pid, signal);
+    sendToGroup(started.pid, signal);
     const limit = performance.now() + patience;
     while (isRunning(started) && performance.now() < limit) await wait(20);
   }
@@ -43,9 +44,9 @@ function commandLine(pid: number): string {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+function sendToGroup(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, signal);
+    process.kill(-pid, signal);
   } catch (error) {
     if (!isOver(error)) throw error;
   }

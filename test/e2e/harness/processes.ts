@@ -5,18 +5,22 @@
  * exactly these and no others: a pid counts only while it still runs the file that was started.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exitCodes, Failure } from '../../../lib/cli/failure.ts';
 import { endProcess, type StartedProcess } from './end-process.ts';
 
-/** One program with everything it needs to start. */
-export interface Part {
+interface Program {
   readonly name: string;
   readonly file: string;
   readonly arguments: readonly string[];
+  /** Besides PATH and HOME, which is the folder. */
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** One program that stays, with everything it needs to start. */
+export interface Part extends Program {
   /** Rejections count as "not yet". */
   readonly healthy: () => Promise<boolean>;
 }
@@ -51,33 +55,61 @@ export class Processes {
    * @throws Failure that names the part, its log and what to do
    */
   async start(part: Part): Promise<void> {
-    const log = openSync(this.logOf(part.name), 'a');
-    // In a session of its own: Ctrl-C reaches us only, and we stop the parts in order.
-    const child = spawn(part.file, part.arguments, {
-      cwd: this.folder,
-      detached: true,
-      env: { PATH: process.env.PATH, HOME: this.folder, ...part.environment },
-      stdio: ['ignore', log, log],
-    });
-    closeSync(log);
     let ended: string | undefined;
-    child.on('error', ({ message }) => {
-      ended = message;
+    void this.#spawn(part, this.folder).then((how) => {
+      ended = how;
     });
-    child.on('exit', (code, signal) => {
-      ended = code === null ? `ended by ${signal}` : `ended with code ${code}`;
-    });
-    child.unref();
-    if (child.pid !== undefined) {
-      this.#started.push({ name: part.name, pid: child.pid, file: part.file });
-      this.#writeDown();
-    }
     const limit = performance.now() + startLimit;
     while (!(await part.healthy().catch(() => false))) {
       if (ended !== undefined) throw this.#broken(part.name, `${ended} while starting`);
       if (performance.now() > limit) throw this.#broken(part.name, `is not healthy after ${startLimit / 1000} s`);
       await wait(50);
     }
+  }
+
+  /**
+   * Runs a program to its end, with the rest of those here: it too is stopped by whoever stops them.
+   *
+   * @param workingFolder where it runs
+   * @returns undefined when it ended well, otherwise how it ended; what it printed is in its log
+   */
+  async run(program: Program, workingFolder: string, limit: number): Promise<string | undefined> {
+    rmSync(this.logOf(program.name), { force: true });
+    const ending = this.#spawn(program, workingFolder);
+    let stopped: Promise<void> | undefined;
+    const timer = setTimeout(() => {
+      stopped = this.stop(program.name);
+    }, limit);
+    const how = await ending;
+    clearTimeout(timer);
+    if (stopped) {
+      await stopped;
+      return `did not end within ${limit / 1000} s`;
+    }
+    this.#started = this.#started.filter(({ name }) => name !== program.name);
+    this.#writeDown();
+    return how === 'ended with code 0' ? undefined : how;
+  }
+
+  /** In a session of its own: Ctrl-C reaches us only, and we stop the programs in order. @returns how it ended */
+  #spawn({ name, file, arguments: args, environment }: Program, cwd: string): Promise<string> {
+    const log = openSync(this.logOf(name), 'a');
+    const child = spawn(file, args, {
+      cwd,
+      detached: true,
+      env: { PATH: process.env.PATH, HOME: this.folder, ...environment },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    child.unref();
+    if (child.pid !== undefined) {
+      this.#started.push({ name, pid: child.pid, file });
+      this.#writeDown();
+    }
+    return new Promise((resolve) => {
+      child.on('error', ({ message }) => resolve(message));
+      child.on('exit', (code, signal) => resolve(code === null ? `ended by ${signal}` : `ended with code ${code}`));
+    });
   }
 
   async stop(name: string): Promise<void> {
