@@ -188,14 +188,17 @@ async function recordTick(
   }
 }
 
+/** Who begins changes from round to round: a machine that grows busy or warm is neither one's fault. */
 async function inTurn<A, B>(
   { rounds }: Effort,
   { product, floor }: { readonly product: () => Promise<A>; readonly floor: () => Promise<B> },
 ): Promise<{ readonly product: readonly A[]; readonly floor: readonly B[] }> {
   const [products, floors]: [A[], B[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
-    products.push(await product());
+    const productFirst = round % 2 === 0;
+    if (productFirst) products.push(await product());
     floors.push(await floor());
+    if (!productFirst) products.push(await product());
   }
   return { product: products, floor: floors };
 }
