@@ -6,6 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { controlPlaneSection } from './control-plane/section.ts';
 import type { CostFigures } from './cost.ts';
 import { costInMarkdown } from './cost-table.ts';
 import { withSection } from './markdown.ts';
@@ -20,12 +21,14 @@ const files = {
   measurements: join(import.meta.dirname, 'measurements.json'),
 } as const;
 
-const usage = `npm run bench -- [--quick] [--only ${parts.join('|')}]… [--write] [--cost]
+const usage = `npm run bench -- [--quick] [--only ${parts.join('|')}]… [--write] [--cost] [--control-plane]
 
   --quick   fewer runs: for a look, not for a judgement
   --only    some parts; may be repeated
   --write   keeps docs/performance.md, the cost table of the README and the figures behind it
-  --cost    prints the monthly cost from the figures that were kept last, and measures nothing`;
+  --cost    prints the monthly cost from the figures that were kept last, and measures nothing
+
+  --control-plane   measures on a real control plane instead, as docs/end-to-end.md describes it`;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -36,6 +39,7 @@ async function main(): Promise<number> {
       only: { type: 'string', multiple: true, default: [] },
       write: { type: 'boolean', default: false },
       cost: { type: 'boolean', default: false },
+      'control-plane': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -49,6 +53,7 @@ async function main(): Promise<number> {
     say(costInMarkdown(keptFigures()));
     return 0;
   }
+  if (values['control-plane']) return await onControlPlane(values.quick, values.write);
   if (values.write && values.only.length > 0) {
     say('--write keeps whole runs only: leave out --only.');
     return 2;
@@ -65,6 +70,16 @@ async function main(): Promise<number> {
   const short = missed(results.targets);
   for (const { what } of short) say(`missed: ${what}`);
   return short.length === 0 ? 0 : 1;
+}
+
+async function onControlPlane(quick: boolean, write: boolean): Promise<number> {
+  const section = await controlPlaneSection(quick, (line) => void process.stderr.write(`${line}\n`));
+  say(section);
+  if (write) {
+    const made = `${machineInWords(quick)}\n\n${section}`;
+    writeFileSync(files.page, withSection(readFileSync(files.page, 'utf8'), 'control-plane', made));
+  }
+  return 0;
 }
 
 const keptFigures = (): CostFigures => JSON.parse(readFileSync(files.measurements, 'utf8')) as CostFigures;

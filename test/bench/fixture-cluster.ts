@@ -213,7 +213,15 @@ export class FixtureCluster {
         },
       },
       status: {
-        conditions: [{ type: 'Ready', status: 'True' }],
+        conditions: [
+          {
+            lastTransitionTime: formatInstant(subtract(this.#now, days(90))),
+            message: '',
+            reason: 'Ready',
+            status: 'True',
+            type: 'Ready',
+          },
+        ],
         resources: {
           cpu: String(this.shape.nodes),
           memory: `${this.shape.nodes * 4}Gi`,

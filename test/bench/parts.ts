@@ -284,10 +284,12 @@ async function decide(quick: boolean): Promise<Outcome> {
   return { section: `### Decisions and calendars\n\n${table}`, targets: [] };
 }
 
+/** A simulation that is worth its while is hours long: what the first fortnights take to get warm is not its speed. */
+const warmUpFortnights = 6;
+
 async function simulator(quick: boolean): Promise<Outcome> {
-  const simulated = await run<Simulated>('simulator-process.ts', { times: quick ? 2 : 6 });
-  // The first run finds code that has never run.
-  const later = simulated.runs.slice(1);
+  const simulated = await run<Simulated>('simulator-process.ts', { times: warmUpFortnights + (quick ? 3 : 9) });
+  const later = simulated.runs.slice(warmUpFortnights);
   const speed = (ms: number): number => simulated.days / (ms / 60_000);
   const cpu = spreadOf(later.map((each) => speed(each.cpu)));
   const table = tableInMarkdown({
