@@ -26,7 +26,7 @@ export interface Served {
   readonly after: readonly number[];
 }
 
-export type ServerOrder = { readonly order: 'forget' } | { readonly order: 'tell' };
+export type ServerOrder = { readonly order: 'record' } | { readonly order: 'tell' };
 export type ServerWord =
   | { readonly word: 'listening'; readonly url: string; readonly authority: string }
   | { readonly word: 'served'; readonly served: readonly Served[] };
@@ -42,7 +42,8 @@ export class FixtureServer {
   readonly #versions: Readonly<Record<'nodeclaims' | 'nodes', readonly Version[]>>;
   readonly #minutes = { nodeclaims: 0, nodes: 0 };
   readonly #table = new FixtureTable();
-  #served: (Served & { answered: boolean })[] = [];
+  /** Requests in order; undefined while nobody wants to know them. */
+  #served: (Served & { answered: boolean })[] | undefined;
 
   constructor(cluster: FixtureCluster) {
     this.#cluster = cluster;
@@ -62,16 +63,20 @@ export class FixtureServer {
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, authority };
   }
 
-  forget(): void {
+  /** Keeps what is served from here on. */
+  record(): void {
     this.#served = [];
   }
 
-  get served(): readonly Served[] {
-    return this.#served.map(({ answered: _, ...served }) => served);
+  /** What was served since, which is kept no longer. */
+  recorded(): readonly Served[] {
+    const served = this.#served ?? [];
+    this.#served = undefined;
+    return served.map(({ answered: _, ...each }) => each);
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const after = this.#served.flatMap(({ answered }, index) => (answered ? [index] : []));
+    const after = (this.#served ?? []).flatMap(({ answered }, index) => (answered ? [index] : []));
     const entry = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -81,7 +86,7 @@ export class FixtureServer {
       after,
       answered: false,
     };
-    this.#served.push(entry);
+    this.#served?.push(entry);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -227,8 +232,8 @@ async function main(): Promise<void> {
   const server = new FixtureServer(new FixtureCluster(shape, wholeSecond(instant(Date.now()))));
   const say = (word: ServerWord): void => void process.send?.(word);
   process.on('message', ({ order }: ServerOrder) => {
-    if (order === 'forget') server.forget();
-    else say({ word: 'served', served: server.served });
+    if (order === 'record') server.record();
+    else say({ word: 'served', served: server.recorded() });
   });
   say({ word: 'listening', ...(await server.listen()) });
 }

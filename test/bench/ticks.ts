@@ -177,7 +177,7 @@ async function recordTick(
   try {
     ticking.child.send({ ...fixtureOf(fixture), bundle, ticks: 3, pauseBeforeLast: true } satisfies TickTask);
     await ticking.next();
-    fixture.server.child.send({ order: 'forget' });
+    fixture.server.child.send({ order: 'record' });
     ticking.child.send('go');
     const { lines } = await ticking.next<TickResult>();
     fixture.server.child.send({ order: 'tell' });
