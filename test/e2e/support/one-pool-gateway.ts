@@ -3,7 +3,7 @@
  * programs can each be broken off in a rotation of their own on one control plane.
  *
  * Objects of other pools are left out of every list; everything else passes as it is. Writes are numbered, and the
- * one given by `breakAt` lands but is never answered.
+ * one given by `breakAt` lands but is never answered, nor does anything pass after it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,8 +19,8 @@ const collections = ['nodepools', 'nodeclaims', 'nodes', 'rotationpolicies', 'na
 export interface GatewayOptions {
   readonly plane: ControlPlane;
   readonly pool: string;
-  /** Counted from 1. */
-  readonly breakAt?: number;
+  /** A write's number, counted from 1, or what its body has in it. */
+  readonly breakAt?: number | string;
   /** What happens then. */
   readonly broken: () => void;
 }
@@ -29,7 +29,7 @@ export interface Gateway {
   readonly kubeconfig: string;
   /** Writes of the protocol so far. Events and the policy's status, whose number depends on timing, do not count. */
   readonly written: () => number;
-  /** For the next program: nothing is broken off any more. */
+  /** Nothing is broken off any more. */
   passAll(): void;
   close(): void;
 }
@@ -43,14 +43,21 @@ export async function startGateway({ plane, pool, breakAt, broken }: GatewayOpti
   const agent = new Agent({ ca: authority, cert: certificate, key, keepAlive: true });
   let written = 0;
   let passing = breakAt === undefined;
+  let cut = false;
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (cut) return void outgoing.destroy();
     const { method = 'GET', url = '/' } = incoming;
-    const answer = await forward(agent, upstream, incoming);
+    const sent = await collect(incoming);
+    const answer = await forward(agent, upstream, incoming, sent);
     if (isWrite(method, url)) {
       written += 1;
-      if (!passing && written === breakAt) broken();
-      if (!passing && written >= (breakAt ?? 0)) return void outgoing.destroy();
+      const isIt = typeof breakAt === 'string' ? sent.includes(breakAt) : written === breakAt;
+      if (!passing && isIt) {
+        cut = true;
+        broken();
+      }
     }
+    if (cut) return void outgoing.destroy();
     const [path = ''] = url.split('?');
     const isList = method === 'GET' && collections.some((collection) => path.endsWith(`/${collection}`));
     const body = isList && answer.status === 200 ? onlyOf(pool, answer.body) : answer.body;
@@ -69,6 +76,7 @@ export async function startGateway({ plane, pool, breakAt, broken }: GatewayOpti
     written: () => written,
     passAll: () => {
       passing = true;
+      cut = false;
     },
     close: () => {
       server.close();
@@ -87,8 +95,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-async function forward(agent: Agent, upstream: string, incoming: IncomingMessage): Promise<Answer> {
-  const sent = await collect(incoming);
+async function forward(agent: Agent, upstream: string, incoming: IncomingMessage, sent: Buffer): Promise<Answer> {
   const { host: _, connection: __, authorization: ___, ...headers } = incoming.headers;
   return new Promise((resolve, reject) => {
     const outgoing = request(`${upstream}${incoming.url}`, { method: incoming.method, agent, headers }, (response) => {
