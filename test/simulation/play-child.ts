@@ -3,7 +3,7 @@
  */
 import { caseOf } from './case-generator.ts';
 import type { SeedOutcome } from './play-seeds.ts';
-import { outcomeOf } from './play-seeds.ts';
+import { brokenOff, outcomeOf } from './play-seeds.ts';
 import { runCase } from './run-case.ts';
 
 async function play(seed: number): Promise<SeedOutcome> {
@@ -11,18 +11,7 @@ async function play(seed: number): Promise<SeedOutcome> {
   try {
     return outcomeOf(seed, simCase.calm, await runCase(simCase));
   } catch (error) {
-    const nothing = {
-      minutes: 0,
-      ticks: 0,
-      actions: 0,
-      faults: {},
-      moves: {},
-      disruptions: {},
-      blocked: {},
-      rotations: {},
-      forced: 0,
-    };
-    return { seed, calm: simCase.calm, ...nothing, thrown: String((error as Error).stack ?? error) };
+    return brokenOff(seed, simCase.calm, String((error as Error).stack ?? error));
   }
 }
 

@@ -64,6 +64,22 @@ export function outcomeOf(seed: number, calm: boolean, result: CaseResult): Seed
   };
 }
 
+/** Of a seed that came to no end. */
+export const brokenOff = (seed: number, calm: boolean, thrown: string): SeedOutcome => ({
+  seed,
+  calm,
+  minutes: 0,
+  ticks: 0,
+  actions: 0,
+  faults: {},
+  moves: {},
+  disruptions: {},
+  blocked: {},
+  rotations: {},
+  forced: 0,
+  thrown,
+});
+
 export async function playSeeds({ from, count, minutes, processes, progress }: PlayOptions): Promise<Played> {
   const began = performance.now();
   const until = minutes === undefined ? Number.POSITIVE_INFINITY : began + minutes * 60_000;
@@ -111,20 +127,7 @@ async function playInChild(take: () => number | undefined, keep: (outcome: SeedO
     });
     await new Promise((resolve) => child.once('exit', resolve));
     if (playing === undefined) return;
-    keep({
-      seed: playing,
-      calm: false,
-      minutes: 0,
-      ticks: 0,
-      actions: 0,
-      faults: {},
-      moves: {},
-      disruptions: {},
-      blocked: {},
-      rotations: {},
-      forced: 0,
-      thrown: 'the process that played it died',
-    });
+    keep(brokenOff(playing, false, 'the process that played it died'));
     seed = take();
   }
 }
