@@ -21,17 +21,6 @@ import type { Config } from './config.ts';
 
 const root = join(import.meta.dirname, '..');
 
-const absent = join(root, 'functions', 'reconcile', 'absent-transports.ts');
-
-/** Of the Kubernetes library its configuration alone, without what only its own requests would go through. @design D15-04 */
-const aliases = {
-  '--alias:@kubernetes/client-node': '@kubernetes/client-node/dist/config.js',
-  '--alias:undici': absent,
-  '--alias:hpagent': absent,
-  '--alias:socks': absent,
-  '--alias:socks-proxy-agent': absent,
-} as const;
-
 export interface BundledFunctionProps {
   readonly config: Config;
   /** Its folder under functions/. */
@@ -83,7 +72,6 @@ export class BundledFunction extends Construct {
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
         minify: true,
-        esbuildArgs: { ...aliases },
         forceDockerBundling: false,
         ...(props.commandHooks === undefined ? {} : { commandHooks: props.commandHooks }),
       },

@@ -2,7 +2,8 @@
  * The cluster of a kubeconfig context, and the name under which the audit table knows it.
  */
 import type { Command } from 'commander';
-import { type Connection, connectToContext } from '../adapters/kubernetes/connection.ts';
+import type { Connection } from '../adapters/kubernetes/connection.ts';
+import { connectToContext } from '../adapters/kubernetes/kubeconfig-connection.ts';
 
 export interface ContextOptions {
   readonly context?: string;

@@ -2,7 +2,7 @@
  * The cluster of a kubeconfig context, looked at once for a plan. No write leaves here.
  */
 import { defaultPlaceholder } from '../../functions/reconcile/environment.ts';
-import { connectToContext } from '../adapters/kubernetes/connection.ts';
+import { connectToContext } from '../adapters/kubernetes/kubeconfig-connection.ts';
 import { KubernetesCluster } from '../adapters/kubernetes/kubernetes-cluster.ts';
 import { TickBudget } from '../adapters/kubernetes/tick-budget.ts';
 import { lookForPlan } from '../controller/look-for-plan.ts';

@@ -7,10 +7,10 @@ import { ApiStatusError, outcomeOf, TransportError } from '../../lib/adapters/ku
 import {
   type BearerTokens,
   type Connection,
-  connectToContext,
   connectToEndpoint,
   UnusableConnection,
 } from '../../lib/adapters/kubernetes/connection.ts';
+import { connectToContext } from '../../lib/adapters/kubernetes/kubeconfig-connection.ts';
 import type { Duration } from '../../lib/domain/time.ts';
 import { seconds } from '../../lib/domain/time.ts';
 import { HttpsFake, makeCertificate, statusBody } from '../support/https-fake.ts';
@@ -286,4 +286,11 @@ test.each([
 ])('a kubeconfig with %s is refused in one sentence (PR-113, D13-01)', (_, from, words) => {
   expect(() => connectToContext(from())).toThrow(UnusableConnection);
   expect(() => connectToContext(from())).toThrow(words);
+});
+
+test('an address of EKS that is none of HTTPS is refused in one sentence (D13-01)', () => {
+  const tokens = { token: async () => 'a', renew: async () => 'b' };
+  const address = { name: 'one', endpoint: 'http://x', certificateAuthority: server.certificateAuthority };
+  expect(() => connectToEndpoint(address, tokens)).toThrow(UnusableConnection);
+  expect(() => connectToEndpoint(address, tokens)).toThrow('cluster "one" must be an https address, not http://x');
 });

@@ -3,7 +3,7 @@
  * one, held against the decoder.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectToContext } from '../../lib/adapters/kubernetes/connection.ts';
+import { connectToContext } from '../../lib/adapters/kubernetes/kubeconfig-connection.ts';
 import { policyCrd, type SchemaNode } from '../../lib/adapters/kubernetes/policy-crd.ts';
 import { readPolicy } from '../../lib/adapters/kubernetes/policy-document.ts';
 import type { PolicyStatus } from '../../lib/domain/policy/policy-status.ts';

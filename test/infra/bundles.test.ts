@@ -3,7 +3,7 @@
  * nothing else.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -56,6 +56,12 @@ describe('the bundle of', () => {
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'function', stderr: '' });
     },
   );
+
+  test.each(Object.keys(limits))('%s has nothing of the kubeconfig library in it (D15-04)', (name) => {
+    const text = readFileSync(join(folderOf(name), 'index.js'), 'utf8');
+    expect(text).toContain('exports');
+    expect(text).not.toMatch(/loadFromClusterAndUser|applyToHTTPSOptions/);
+  });
 
   test('reconcile is the same in every network (D1-07)', () => {
     expect(assetsOf('reconcile')).toHaveLength(2);

@@ -1,11 +1,10 @@
 /**
- * How a cluster is reached: address, TLS trust and credentials, as the kubeconfig library reads them.
+ * How a cluster is reached: address, TLS trust and credentials.
  *
  * A connection lives as long as the process, so that its sockets outlive a tick. TLS verification is never skipped, also
  * where a kubeconfig or the environment asks for it: such a cluster is refused by name.
  */
 import { Agent, type RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
 import { TransportError } from './api-error.ts';
 
 /** Bearer tokens that can be made anew once the server has refused one. */
@@ -37,32 +36,42 @@ export interface EndpointAddress {
   readonly certificateAuthority: string;
 }
 
+/** What is known of a cluster before it is asked anything. */
+export interface Access {
+  readonly server: URL;
+  /** Name of the kubeconfig context, or of the cluster where there is none. */
+  readonly context: string;
+  /** Only a proxy needs an agent other than ours. */
+  readonly throughProxy: boolean;
+  /** Trust and credentials as they are now: those of a kubeconfig may come out of a program. */
+  options(): Promise<RequestOptions>;
+}
+
 const maxSockets = 6;
-/** What the kubeconfig library makes up when it finds nothing. */
-const libraryFallback = 'http://localhost:8080';
 
 export class Connection {
-  readonly server: URL;
-  /** Name of the kubeconfig context. */
-  readonly context: string;
   readonly tokens: BearerTokens | undefined;
-  readonly #kubeConfig: KubeConfig;
+  readonly #access: Access;
   #agent: Agent | undefined;
   #agentIdentity = '';
 
-  /** @throws UnusableConnection when the current context leads nowhere or asks for an unverified connection */
-  constructor(kubeConfig: KubeConfig, tokens?: BearerTokens) {
-    this.server = serverOf(kubeConfig);
-    this.context = kubeConfig.getCurrentContext();
-    this.#kubeConfig = kubeConfig;
+  constructor(access: Access, tokens?: BearerTokens) {
+    this.#access = access;
     this.tokens = tokens;
+  }
+
+  get server(): URL {
+    return this.#access.server;
+  }
+
+  get context(): string {
+    return this.#access.context;
   }
 
   /** @throws TransportError AuthFailed when no credentials can be had */
   async prepare(refusedToken?: string): Promise<Prepared> {
-    const options: RequestOptions = {};
     try {
-      await this.#kubeConfig.applyToHTTPSOptions(options);
+      const options = await this.#access.options();
       const token = await (refusedToken === undefined ? this.tokens?.token() : this.tokens?.renew(refusedToken));
       return {
         agent: this.#agentFor(options),
@@ -74,7 +83,8 @@ export class Connection {
         ...(token === undefined ? {} : { token }),
       };
     } catch (cause) {
-      throw new TransportError('AuthFailed', `no credentials for ${this.server.host}: ${messageOf(cause)}`, { cause });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new TransportError('AuthFailed', `no credentials for ${this.server.host}: ${reason}`, { cause });
     }
   }
 
@@ -84,13 +94,13 @@ export class Connection {
     this.#agent = undefined;
   }
 
-  // Only a proxy needs the library's own agent; ours keeps a bounded number of sockets alive between ticks.
   #agentFor(options: RequestOptions): Agent {
-    if (this.#kubeConfig.getCurrentCluster()?.proxyUrl) return options.agent as Agent;
+    if (this.#access.throughProxy) return options.agent as Agent;
     const { ca, cert, key, servername } = options;
     const identity = [ca, cert, key, servername].map(String).join('|');
     if (this.#agent === undefined || identity !== this.#agentIdentity) {
       this.#agent?.destroy();
+      // A bounded number of sockets, kept alive between ticks.
       this.#agent = new Agent({
         ...(ca === undefined ? {} : { ca }),
         ...(cert === undefined ? {} : { cert }),
@@ -107,62 +117,29 @@ export class Connection {
 }
 
 /**
- * The cluster of a kubeconfig context.
+ * A cluster given by address and certificate authority, with tokens of our own. EKS tells all there is to know, so no
+ * kubeconfig library is loaded for it.
  *
- * @param from file: unset means KUBECONFIG, then `~/.kube/config`; context: unset means the file's current one
- * @throws UnusableConnection naming the file or the context that is missing or unreadable
+ * @throws UnusableConnection when the address is none of HTTPS
+ * @design D15-04
  */
-export function connectToContext(from: { file?: string; context?: string } = {}): Connection {
-  const kubeConfig = new KubeConfig();
-  try {
-    if (from.file === undefined) kubeConfig.loadFromDefault();
-    else kubeConfig.loadFromFile(from.file);
-  } catch (cause) {
-    const which = from.file === undefined ? 'the kubeconfig' : `the kubeconfig ${from.file}`;
-    throw new UnusableConnection(`cannot read ${which}: ${messageOf(cause)}`, { cause });
-  }
-  if (from.file === undefined && kubeConfig.getCurrentCluster()?.server === libraryFallback) {
-    throw new UnusableConnection('there is no kubeconfig, neither named by KUBECONFIG nor at ~/.kube/config');
-  }
-  if (from.context !== undefined) kubeConfig.setCurrentContext(from.context);
-  return new Connection(kubeConfig);
-}
-
-/** A cluster given by address and certificate authority, with tokens of our own. */
 export function connectToEndpoint(address: EndpointAddress, tokens: BearerTokens): Connection {
   const { name, endpoint, certificateAuthority } = address;
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromClusterAndUser(
-    { name, server: endpoint, caData: certificateAuthority, skipTLSVerify: false },
-    { name },
-  );
-  return new Connection(kubeConfig, tokens);
+  const trust = certificateAuthority === '' ? {} : { ca: Buffer.from(certificateAuthority, 'base64') };
+  const access = {
+    server: httpsServer(name, endpoint),
+    context: name,
+    throughProxy: false,
+    options: async () => trust,
+  };
+  return new Connection(access, tokens);
 }
 
-function serverOf(kubeConfig: KubeConfig): URL {
-  const context = kubeConfig.getCurrentContext();
-  const known = (kubeConfig.getContexts() ?? []).map(({ name }) => name);
-  if (!context) throw new UnusableConnection('the kubeconfig has no current context: name one');
-  if (!known.includes(context)) {
-    throw new UnusableConnection(`no context "${context}" in the kubeconfig; it has ${known.join(', ') || 'none'}`);
-  }
-  const cluster = kubeConfig.getCurrentCluster();
-  if (!cluster) throw new UnusableConnection(`the context "${context}" names a cluster that the kubeconfig lacks`);
-  if (!kubeConfig.getCurrentUser()) {
-    throw new UnusableConnection(`the context "${context}" names a user that the kubeconfig lacks`);
-  }
-  if (cluster.skipTLSVerify) {
-    throw new UnusableConnection(
-      `cluster "${cluster.name}" asks to skip TLS verification, which is never done: give its certificate-authority instead`,
-    );
-  }
-  const server = URL.canParse(cluster.server) ? new URL(cluster.server) : undefined;
+/** @throws UnusableConnection when the address is none of HTTPS */
+export function httpsServer(cluster: string, address: string): URL {
+  const server = URL.canParse(address) ? new URL(address) : undefined;
   if (server?.protocol !== 'https:') {
-    throw new UnusableConnection(
-      `the server of cluster "${cluster.name}" must be an https address, not ${cluster.server}`,
-    );
+    throw new UnusableConnection(`the server of cluster "${cluster}" must be an https address, not ${address}`);
   }
   return server;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@
  * Idle ticks of the product, as a user of a kubeconfig, again and again in one process.
  */
 import { defaultPlaceholder } from '../../../functions/reconcile/environment.ts';
-import { connectToContext } from '../../../lib/adapters/kubernetes/connection.ts';
+import { connectToContext } from '../../../lib/adapters/kubernetes/kubeconfig-connection.ts';
 import { KubernetesCluster } from '../../../lib/adapters/kubernetes/kubernetes-cluster.ts';
 import { TickBudget } from '../../../lib/adapters/kubernetes/tick-budget.ts';
 import { runTick } from '../../../lib/controller/run-tick.ts';

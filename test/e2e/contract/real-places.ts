@@ -3,7 +3,7 @@
  *
  * The adapter comes in as the group that `infra/kubernetes` knows, so the contract also holds its permissions.
  */
-import { connectToContext } from '../../../lib/adapters/kubernetes/connection.ts';
+import { connectToContext } from '../../../lib/adapters/kubernetes/kubeconfig-connection.ts';
 import { Hand } from '../../contract/operators-hand.ts';
 import { furnish, type Place, type Provide, placeholderSettings } from '../../contract/place.ts';
 import { adapterOn } from '../../contract/simulated-places.ts';
