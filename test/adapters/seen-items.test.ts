@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SeenItems } from '../../lib/adapters/kubernetes/seen-items.ts';
+import { type ItemReader, SeenItems } from '../../lib/adapters/kubernetes/seen-items.ts';
 
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
@@ -14,64 +14,95 @@ function counting<T>(read: (raw: unknown) => T): { readonly reader: (raw: unknow
   };
 }
 
-it('what was read of a text once is not read again, and of another text it is (D15-03)', () => {
+/** Reads the whole list. */
+function readAll<T>(seen: SeenItems, reader: ItemReader<T>, items: readonly unknown[], list = 'nodes'): readonly T[] {
+  const reading = seen.begin(list, reader);
+  const values = items.map((item) => reading.read(text(item)));
+  reading.end();
+  return values;
+}
+
+it('what was in the last reading of a list is not read again, and everything else is (D15-03)', () => {
   const seen = new SeenItems(1000);
   const { reader, reads } = counting((raw) => ({ raw }));
-  const first = seen.read(text({ a: 1 }), reader);
-  expect(seen.read(text({ a: 1 }), reader)).toBe(first);
-  expect(seen.read(text({ a: 2 }), reader)).toEqual({ raw: { a: 2 } });
-  expect(reads).toEqual([{ a: 1 }, { a: 2 }]);
+  const [first] = readAll(seen, reader, ['a', 'b']);
+  const [, again] = readAll(seen, reader, ['c', 'a']);
+  expect(again).toBe(first);
+  expect(reads).toEqual(['a', 'b', 'c']);
+  expect(readAll(seen, reader, ['b'])).toEqual([{ raw: 'b' }]);
+  expect(reads).toEqual(['a', 'b', 'c', 'b']);
 });
 
-it('two readers of the same text know nothing of each other (D15-03)', () => {
+it('an item that a list has twice is read once (D15-03)', () => {
+  const seen = new SeenItems(text('a').length);
+  const { reader, reads } = counting((raw) => raw);
+  expect(readAll(seen, reader, ['a', 'a'])).toEqual(['a', 'a']);
+  readAll(seen, reader, ['a', 'a']);
+  expect(reads).toEqual(['a']);
+});
+
+it('a reading that broke off changes nothing of what is remembered (D15-03)', () => {
   const seen = new SeenItems(1000);
-  expect([seen.read(text({ a: 1 }), () => 'one'), seen.read(text({ a: 1 }), () => 'two')]).toEqual(['one', 'two']);
+  const { reader, reads } = counting((raw) => raw);
+  readAll(seen, reader, ['a', 'b']);
+  seen.begin('nodes', reader).read(text('c'));
+  readAll(seen, reader, ['a', 'b']);
+  expect(reads).toEqual(['a', 'b', 'c']);
+});
+
+it('two lists, and two readers of the same list, know nothing of each other (D15-03)', () => {
+  const seen = new SeenItems(1000);
+  const { reader, reads } = counting((raw) => raw);
+  readAll(seen, reader, ['a'], 'nodes');
+  readAll(seen, reader, ['a'], 'claims');
+  expect(reads).toEqual(['a', 'a']);
+  expect(readAll(seen, () => 'another', ['a'], 'nodes')).toEqual(['another']);
 });
 
 it('the memory that a text came in may be written over (D15-03)', () => {
   const seen = new SeenItems(1000);
   const memory = text({ a: 1 });
-  const reader = (raw: unknown): unknown => raw;
-  const first = seen.read(memory, reader);
+  const reading = seen.begin('nodes', (raw) => raw);
+  const first = reading.read(memory);
   text({ a: 2 }).copy(memory);
-  expect([first, seen.read(memory, reader)]).toEqual([{ a: 1 }, { a: 2 }]);
+  expect([first, reading.read(memory)]).toEqual([{ a: 1 }, { a: 2 }]);
 });
 
-it('what has not been seen for longest goes first, and no more is kept than allowed (D15-03)', () => {
-  const each = text({ name: 'a' }).length;
-  const seen = new SeenItems(2 * each);
-  const { reader, reads } = counting((raw) => (raw as { name: string }).name);
-  const read = (...names: readonly string[]): void => {
-    for (const name of names) seen.read(text({ name }), reader);
+it('the list that was not read for longest goes first, and no more is kept than allowed (D15-03)', () => {
+  const seen = new SeenItems(2 * text('a').length);
+  const { reader, reads } = counting((raw) => raw);
+  const read = (...lists: readonly string[]): void => {
+    for (const list of lists) readAll(seen, reader, [list], list);
   };
   read('a', 'b', 'a', 'c');
   reads.length = 0;
   read('a', 'c', 'b');
-  expect(reads).toEqual([{ name: 'b' }]);
+  expect(reads).toEqual(['b']);
+});
+
+it('a list beyond what may be kept is read and not kept, whatever else was kept of it before (D15-03)', () => {
+  const seen = new SeenItems(2 * text('a').length);
+  const { reader, reads } = counting((raw) => raw);
+  readAll(seen, reader, ['a', 'b']);
+  expect(readAll(seen, reader, ['a', 'b', 'c'])).toEqual(['a', 'b', 'c']);
+  readAll(seen, reader, ['a', 'b']);
+  expect(reads).toEqual(['a', 'b', 'c', 'a', 'b']);
 });
 
 it('what is no JSON is told and not kept (D15-03)', () => {
-  const seen = new SeenItems(1000);
   const { reader, reads } = counting((raw) => raw);
-  for (const _ of [1, 2]) expect(() => seen.read(Buffer.from('{"a":'), reader)).toThrow(SyntaxError);
+  const reading = new SeenItems(1000).begin('nodes', reader);
+  for (const _ of [1, 2]) expect(() => reading.read(Buffer.from('{"a":'))).toThrow(SyntaxError);
   expect(reads).toEqual([]);
 });
 
 it('a failure of the reader is not kept either (D15-03)', () => {
-  const seen = new SeenItems(1000);
   let fails = true;
-  const reader = (raw: unknown): unknown => {
+  const reading = new SeenItems(1000).begin('nodes', (raw) => {
     if (fails) throw new Error('not now');
     return raw;
-  };
-  expect(() => seen.read(text({ a: 1 }), reader)).toThrow('not now');
+  });
+  expect(() => reading.read(text({ a: 1 }))).toThrow('not now');
   fails = false;
-  expect(seen.read(text({ a: 1 }), reader)).toEqual({ a: 1 });
-});
-
-it('an item larger than what may be kept is read and not kept (D15-03)', () => {
-  const seen = new SeenItems(4);
-  const { reader, reads } = counting((raw) => raw);
-  for (const _ of [1, 2]) expect(seen.read(text('a long text'), reader)).toBe('a long text');
-  expect(reads).toEqual(['a long text', 'a long text']);
+  expect(reading.read(text({ a: 1 }))).toEqual({ a: 1 });
 });

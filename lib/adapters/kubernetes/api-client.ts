@@ -87,6 +87,11 @@ export class ApiClient {
     this.#sleep = sleep;
   }
 
+  /** `https://…` */
+  get server(): string {
+    return this.#connection.server.href;
+  }
+
   /** Every request made so far, retries included. */
   get exchanges(): readonly Exchange[] {
     return this.#exchanges;

@@ -1,6 +1,6 @@
 /**
- * What was made of an item is kept under a digest of its text: most objects of a cluster are, minute after minute, the
- * same to the byte, and reading them anew is most of what a tick costs.
+ * What was made of the items of a list is kept until the list has been read again, under the digests of their texts: most
+ * objects of a cluster are, minute after minute, the same to the byte, and reading them anew is most of what a tick costs.
  *
  * Nothing depends on what is remembered. Readers are pure, so the same text gives the same value from wherever it came,
  * and a process that remembers nothing only works longer.
@@ -10,36 +10,63 @@ import { hash } from 'node:crypto';
 /** Makes a value of one parsed item, and always the same value of the same item. */
 export type ItemReader<T> = (raw: unknown) => T;
 
+/** One reading of a list. */
+export interface ListReading<T> {
+  /**
+   * @param text of one item
+   * @throws SyntaxError when the text is no JSON
+   */
+  read(text: Buffer): T;
+  /** The list has been read to its end: what was not in it any more is forgotten. */
+  end(): void;
+}
+
+interface KeptItem {
+  readonly value: unknown;
+  /** Of its text. */
+  readonly bytes: number;
+}
+
+interface KeptList {
+  readonly items: ReadonlyMap<string, KeptItem>;
+  readonly bytes: number;
+}
+
 export class SeenItems {
   readonly #mostBytes: number;
-  readonly #seen = new Map<string, { readonly value: unknown; readonly bytes: number }>();
+  /** The longest unread first. */
+  readonly #lists = new Map<string, KeptList>();
   readonly #numbers = new WeakMap<ItemReader<unknown>, number>();
   #bytes = 0;
   #readers = 0;
 
-  /** @param mostBytes of all texts whose values are kept; the longest unseen go first */
+  /** @param mostBytes of all texts whose values are kept; of a list that is longer nothing is kept */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
   /**
-   * @param text of one item
-   * @throws SyntaxError when the text is no JSON
+   * @param list what tells it from every other list
    * @design D15-03
    */
-  read<T>(text: Buffer, reader: ItemReader<T>): T {
-    const key = `${this.#numberOf(reader)} ${hash('sha256', text, 'base64')}`;
-    const known = this.#seen.get(key);
-    if (known !== undefined) {
-      this.#seen.delete(key);
-      this.#seen.set(key, known);
-      return known.value as T;
-    }
-    const value = reader(JSON.parse(text.toString('utf8')));
-    this.#seen.set(key, { value, bytes: text.length });
-    this.#bytes += text.length;
-    this.#forget();
-    return value;
+  begin<T>(list: string, reader: ItemReader<T>): ListReading<T> {
+    const name = `${this.#numberOf(reader)} ${list}`;
+    const before = this.#lists.get(name)?.items;
+    const items = new Map<string, KeptItem>();
+    let bytes = 0;
+    return {
+      read: (text) => {
+        const key = hash('sha256', text, 'base64');
+        const known = items.get(key) ?? before?.get(key);
+        const kept = known ?? { value: reader(JSON.parse(text.toString('utf8'))), bytes: text.length };
+        if (!items.has(key) && bytes <= this.#mostBytes) {
+          items.set(key, kept);
+          bytes += kept.bytes;
+        }
+        return kept.value as T;
+      },
+      end: () => this.#keep(name, { items, bytes }),
+    };
   }
 
   #numberOf(reader: ItemReader<unknown>): number {
@@ -50,11 +77,19 @@ export class SeenItems {
     return this.#readers;
   }
 
-  #forget(): void {
-    for (const [key, { bytes }] of this.#seen) {
+  #keep(name: string, list: KeptList): void {
+    this.#forget(name);
+    if (list.bytes > this.#mostBytes) return;
+    this.#lists.set(name, list);
+    this.#bytes += list.bytes;
+    for (const longestUnread of this.#lists.keys()) {
       if (this.#bytes <= this.#mostBytes) return;
-      this.#seen.delete(key);
-      this.#bytes -= bytes;
+      this.#forget(longestUnread);
     }
+  }
+
+  #forget(name: string): void {
+    this.#bytes -= this.#lists.get(name)?.bytes ?? 0;
+    this.#lists.delete(name);
   }
 }
