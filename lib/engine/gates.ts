@@ -10,6 +10,7 @@ import type { Instant } from '../domain/time.ts';
 import { add, formatDuration, formatInstant, latest } from '../domain/time.ts';
 import type { Blocked } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
+import { claimsWithState } from './pool-view.ts';
 
 export interface GateInput {
   readonly view: PoolView;
@@ -111,7 +112,7 @@ function failurePause({ view, policy }: GateInput): ReturnType<Gate> {
 
 // A reverted NodePool has lost its last-failure-at; the claims still know when they failed. D5-02
 function lastFailure({ history, claims }: PoolView): Instant | undefined {
-  const failures = claims.flatMap((claim) => {
+  const failures = claimsWithState(claims).flatMap((claim) => {
     const state = readClaimState(claim.meta);
     return state.state === 'failed' ? [state.failedAt] : [];
   });

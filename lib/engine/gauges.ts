@@ -7,7 +7,7 @@ import { between, type Duration, latest } from '../domain/time.ts';
 import { assess } from './candidates.ts';
 import type { Decision, PoolGauges } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
-import { findClaim, placeholderOf } from './pool-view.ts';
+import { claimsWithState, findClaim, placeholderOf } from './pool-view.ts';
 
 /** @design D11-01 */
 export function poolGauges(view: PoolView, decision: Decision): PoolGauges {
@@ -23,7 +23,7 @@ export function poolGauges(view: PoolView, decision: Decision): PoolGauges {
     shortLeadNodes: assessments.filter(({ claim, dueness }) => !claim.meta.deleting && dueness?.shortLead === true)
       .length,
     drainStuck: decision.notices.some(({ code }) => code === 'DrainStuck'),
-    retryCount: claims.reduce((most, claim) => Math.max(most, retries(claim)), 0),
+    retryCount: claimsWithState(claims).reduce((most, claim) => Math.max(most, retries(claim)), 0),
     ...(freeze.frozen && freeze.until !== undefined ? { freezeUntil: freeze.until } : {}),
     ...(schedule === undefined
       ? {}

@@ -1,13 +1,14 @@
 /**
  * What is true of a pool and its claims whatever step it takes: the findings and warnings that people should see.
  */
+import type { NodeMetadata } from '../domain/cluster/node.ts';
 import { poolFindings } from '../domain/schedule/feasibility.ts';
 import { optedOutWithoutChance } from '../domain/schedule/lead-time.ts';
 import type { Assessment } from './candidates.ts';
 import { assess } from './candidates.ts';
 import type { Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
-import { governanceLost, nodeOf } from './pool-view.ts';
+import { governanceLost, indexed } from './pool-view.ts';
 import { isOptedOut } from './protect.ts';
 import { unreadableInClaim, unreadableInPool } from './unreadable.ts';
 
@@ -24,13 +25,18 @@ export function poolNotices(view: PoolView): readonly Notice[] {
 }
 
 /** Claims that their operator has taken out, by name. */
-const optedOutClaims = (view: PoolView): readonly string[] =>
-  view.claims
-    .filter((claim) => {
-      const node = nodeOf(view.snapshot, claim);
-      return node !== undefined && isOptedOut(node);
-    })
-    .map((claim) => claim.meta.name);
+function optedOutClaims({ claims, snapshot }: PoolView): ReadonlySet<string> {
+  const nodes = optedOutNodes(snapshot.nodes);
+  if (nodes.size === 0) return nodes;
+  return new Set(
+    claims.filter(({ nodeName }) => nodeName !== undefined && nodes.has(nodeName)).map((claim) => claim.meta.name),
+  );
+}
+
+const optedOutNodes = indexed(
+  (nodes: readonly NodeMetadata[]): ReadonlySet<string> =>
+    new Set(nodes.filter(isOptedOut).map(({ meta }) => meta.name)),
+);
 
 function stateNotices({ pool, governance, freeze, history, rotation, ...view }: PoolView): readonly Notice[] {
   const name = pool.meta.name;
@@ -74,9 +80,7 @@ function governedNotices(view: PoolView): readonly Notice[] {
         ]),
     ...unreadableInPool(pool),
     ...poolFindings(policy, pool, claims, view.at, optedOut),
-    ...assess(view, policy).flatMap((assessment) =>
-      claimNotices(assessment, optedOut.includes(assessment.claim.meta.name)),
-    ),
+    ...assess(view, policy).flatMap((assessment) => claimNotices(assessment, optedOut.has(assessment.claim.meta.name))),
   ];
 }
 

@@ -16,7 +16,7 @@ import { surgeForLabel } from '../domain/rotation/annotation-keys.ts';
 import type { Freeze } from '../domain/rotation/freeze.ts';
 import { readFreeze, strictest } from '../domain/rotation/freeze.ts';
 import type { PoolHistory, Rotation } from '../domain/rotation/rotation.ts';
-import { readPoolHistory, readRotation } from '../domain/rotation/rotation.ts';
+import { hasClaimState, readPoolHistory, readRotation } from '../domain/rotation/rotation.ts';
 import type { Occurrence } from '../domain/schedule/calendar.ts';
 import { occurrenceAt } from '../domain/schedule/calendar.ts';
 import { placeholderName, surgeForValue } from '../domain/surge/placeholder.ts';
@@ -96,8 +96,13 @@ const nodesByName = indexed((nodes: readonly NodeMetadata[]) => {
 const claimsByPool = indexed((claims: readonly NodeClaim[]) => Map.groupBy(claims, ({ nodePool }) => nodePool));
 const noClaims: readonly NodeClaim[] = [];
 
+/** Those whose own annotations tell of an attempt, past or present: few of thousands, and several rules ask for them. */
+export const claimsWithState = indexed((claims: readonly NodeClaim[]) =>
+  claims.filter(({ meta }) => hasClaimState(meta)),
+);
+
 /** Made once for each list. */
-function indexed<L extends object, I>(make: (list: L) => I): (list: L) => I {
+export function indexed<L extends object, I>(make: (list: L) => I): (list: L) => I {
   const known = new WeakMap<L, I>();
   return (list) => {
     let index = known.get(list);

@@ -8,7 +8,7 @@ import { wholeSecond } from '../domain/time.ts';
 import { awaitDrain } from './await-drain.ts';
 import type { Decision, Need } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
-import { findClaim, governanceLost } from './pool-view.ts';
+import { claimsWithState, findClaim, governanceLost } from './pool-view.ts';
 import { entryOf, expire, rollBack } from './rollback.ts';
 import { startFacts } from './start.ts';
 import { annotatePool, appendStep } from './writes.ts';
@@ -17,7 +17,7 @@ import { annotatePool, appendStep } from './writes.ts';
 export function orphanedRotation(view: PoolView): { claim: NodeClaim; rotation: AnchoredRotation } | undefined {
   if (view.rotation.phase !== 'none' || governanceLost(view) !== undefined) return undefined;
   const ended = view.history.lastEnded;
-  const orphans = view.claims.flatMap((claim) => {
+  const orphans = claimsWithState(view.claims).flatMap((claim) => {
     const copy = readClaimState(claim.meta);
     if (copy.state !== 'draining' && !(copy.state === 'pending' && !claim.meta.deleting)) return [];
     // A pool rotates one claim after another: what began before the attempt that ended last has ended, too, and its

@@ -14,7 +14,7 @@ import { anchorFragments, readClaimState } from '../domain/rotation/rotation.ts'
 import { surgeForValue } from '../domain/surge/placeholder.ts';
 import type { Action, Decision } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
-import { nodeAnnotation, poolOfNode } from './pool-view.ts';
+import { claimsWithState, indexed, nodeAnnotation, poolOfNode } from './pool-view.ts';
 import { carriesMarker, unprotect } from './protect.ts';
 import { clearState, failedAnnotations } from './rollback.ts';
 import { annotateClaim, annotatePool, deletePlaceholder, maybe } from './writes.ts';
@@ -46,15 +46,15 @@ function anchorAfter(view: PoolView, decision: Decision): string | undefined {
 
 /** What this pool's list has to undo besides. @design D6-03, R3.9-02 */
 export function sweepPool(view: PoolView, decision: Decision, live: ReadonlySet<string>): readonly Action[] {
-  const touched = new Set(decision.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : [])));
+  const touched = touchedBy([decision]);
   const cleared =
     decision.actions.length === 0 && view.rotation.phase === 'none' ? anchorFragments(view.pool.meta.annotations) : [];
   const name = view.pool.meta.name;
   return [
-    ...view.snapshot.nodes
+    ...markedNodes(view.snapshot.nodes)
       .filter((node) => poolOfNode(node) === name)
       .flatMap((node) => sweepNode(view.snapshot, node, live)),
-    ...view.claims.flatMap((claim) =>
+    ...claimsWithState(view.claims).flatMap((claim) =>
       maybe(live.has(claim.meta.name) || decision.step === 'restore' ? undefined : sweepClaim(view, claim)),
     ),
     ...(cleared.length > 0 ? [annotatePool(view, Object.fromEntries(cleared.map((key) => [key, null])), 'goOn')] : []),
@@ -68,9 +68,7 @@ export function sweepRest(
   live: ReadonlySet<string>,
 ): readonly Action[] {
   const pools = new Set(snapshot.nodePools.map((pool) => pool.meta.name));
-  const touched = new Set(
-    decisions.flatMap((each) => each.actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : []))),
-  );
+  const touched = touchedBy(decisions);
   const liveValues = new Set([...live].map(surgeForValue));
   const orphans = snapshot.placeholders.filter((pod) => {
     const value = own(pod.meta.labels, surgeForLabel);
@@ -79,16 +77,26 @@ export function sweepRest(
     );
   });
   return [
-    ...snapshot.nodes.filter((node) => !pools.has(poolOfNode(node))).flatMap((node) => sweepNode(snapshot, node, live)),
-    ...snapshot.nodeClaims
+    ...markedNodes(snapshot.nodes)
+      .filter((node) => !pools.has(poolOfNode(node)))
+      .flatMap((node) => sweepNode(snapshot, node, live)),
+    ...claimsWithState(snapshot.nodeClaims)
       .filter((claim) => !pools.has(claim.nodePool) && isStranded(claim))
       .flatMap((claim) => maybe(clearState(claim))),
     ...orphans.map((pod) => deletePlaceholder(pod)),
   ];
 }
 
+/** The objects that a list writes. */
+const touchedBy = (decisions: readonly Decision[]): ReadonlySet<string> =>
+  new Set(
+    decisions.flatMap(({ actions }) => actions.flatMap((action) => ('target' in action ? [keyOf(action.target)] : []))),
+  );
+
+const markedNodes = indexed((nodes: readonly NodeMetadata[]) => nodes.filter(carriesMarker));
+
+/** @param node a marked one */
 function sweepNode(snapshot: ClusterSnapshot, node: NodeMetadata, live: ReadonlySet<string>): readonly Action[] {
-  if (!carriesMarker(node)) return [];
   const markedFor =
     nodeAnnotation(node, nodeKeys.surgeFor) ??
     snapshot.nodeClaims.find((claim) => claim.nodeName === node.meta.name)?.meta.name;

@@ -119,9 +119,12 @@ export const standingFindings = ({ nodePools, nodeClaims }: LightSnapshot): read
   ),
 ];
 
-const codesOf = (text: string | undefined): readonly string[] => (text ?? '').split(',').filter((code) => code !== '');
+const codesOf = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : text.split(',').filter((code) => code !== '');
 
 function changeOf(present: string | undefined, notices: readonly Notice[]): Change | undefined {
+  // So it is with nearly every claim of thousands.
+  if (present === undefined && notices.length === 0) return undefined;
   const before = new Set(codesOf(present));
   const now = [...new Set(notices.map((notice) => notice.code))].sort();
   const same = now.length === before.size && now.every((code) => before.has(code));

@@ -59,5 +59,7 @@ export const annotation = (meta: ObjectMeta, key: string): string | undefined =>
 
 /** A value of the map itself, never one of its prototype: keys come from people. */
 export function own<T>(map: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(map, key) ? map[key] : undefined;
+  // Most maps lack most keys, and thousands of them are asked in every tick.
+  const value = map[key];
+  return value !== undefined && Object.hasOwn(map, key) ? value : undefined;
 }

@@ -183,10 +183,13 @@ export type ClaimState =
 
 const untouched: ClaimState = { state: 'none', retryCount: 0 };
 
+/** Whether the claim carries anything that `readClaimState` reads as other than untouched. */
+export const hasClaimState = (meta: ObjectMeta): boolean =>
+  Boolean(annotation(meta, claimKeys.state)) || annotation(meta, claimKeys.retryCount) !== undefined;
+
 /** Reads the claim's copy; an unreadable part makes it malformed, never a default. @design D5-06 */
 export function readClaimState(meta: ObjectMeta): ClaimState {
-  // Nearly every claim, and several rules ask about each.
-  if (!annotation(meta, claimKeys.state) && annotation(meta, claimKeys.retryCount) === undefined) return untouched;
+  if (!hasClaimState(meta)) return untouched;
   const text = (key: string): string | undefined => annotation(meta, key);
   const malformed = (key: string): ClaimState => ({ state: 'malformed', key, text: text(key) ?? '' });
   const count = text(claimKeys.retryCount);

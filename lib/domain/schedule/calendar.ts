@@ -7,7 +7,7 @@
  */
 import type { RotationPolicy, WindowEntry } from '../policy/rotation-policy.ts';
 import type { Duration, Instant } from '../time.ts';
-import { add, between, days, duration, earliest, instant, latest, subtract, sum } from '../time.ts';
+import { add, between, days, earliest, instant, latest, subtract, sum } from '../time.ts';
 import { closesAt, opensAt, parseDate, wallTimeAt, weekdayOf } from '../wall-clock.ts';
 import { mergeStretches, windowPeriods } from './window.ts';
 
@@ -72,7 +72,14 @@ export function lastStarts(calendar: Calendar, after: Instant, upTo: Instant, at
 /** How many occurrences start after `after` and not after `upTo`. */
 export function countStarts(calendar: Calendar, after: Instant, upTo: Instant): number {
   let count = 0;
-  for (const _ of startsAfter(calendar, after, add(upTo, duration(1)))) count++;
+  for (let block = blockOf(after); block * blockLength <= upTo; block++) {
+    const occurrences = occurrencesOf(calendar, block);
+    // All of what starts in a block does so within it, but for the one that has no beginning.
+    const whole =
+      block * blockLength > after && (block + 1) * blockLength <= upTo && occurrences[0]?.start !== beginning;
+    if (whole) count += occurrences.length;
+    else for (const { start } of occurrences) if (start > after && start <= upTo) count++;
+  }
   return count;
 }
 

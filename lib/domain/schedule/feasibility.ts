@@ -110,7 +110,7 @@ export function poolFindings(
   pool: NodePool,
   claims: readonly NodeClaim[],
   at: Instant,
-  optedOut: readonly string[] = [],
+  optedOut: ReadonlySet<string> = new Set(),
 ): readonly Finding[] {
   const ofPolicy = policyFindings(policy, at);
   if (ofPolicy.some(({ code }) => code === 'NoWindows')) return ofPolicy;
@@ -253,9 +253,8 @@ function throughputFindings({ surge }: RotationPolicy, schedule: Schedule): Find
 }
 
 /** @design D4-03 */
-function optOutFindings(present: readonly NodeClaim[], optedOut: readonly string[]): Finding[] {
-  const out = new Set(optedOut);
-  if (present.length === 0 || !present.every(({ meta }) => out.has(meta.name))) return [];
+function optOutFindings(present: readonly NodeClaim[], optedOut: ReadonlySet<string>): Finding[] {
+  if (present.length === 0 || !present.every(({ meta }) => optedOut.has(meta.name))) return [];
   return [
     warn(
       'PoolOptedOut',

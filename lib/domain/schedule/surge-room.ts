@@ -21,8 +21,9 @@ const oneNode = units(1);
 /** @design R3.2-30, D4-03 */
 export function surgeFindings(policy: RotationPolicy, pool: NodePool, present: readonly NodeClaim[]): Finding[] {
   const found: Finding[] = [];
-  const reserved = present.filter(isReserved).map(({ meta }) => meta.name);
-  if (policy.surge.matchNodeRequirements.required.includes(capacityType) && reserved.length > 0) {
+  const pinned = policy.surge.matchNodeRequirements.required.includes(capacityType);
+  const reserved = pinned ? present.filter(isReserved).map(({ meta }) => meta.name) : [];
+  if (reserved.length > 0) {
     found.push(
       warn(
         'ReservedPinned',
@@ -43,7 +44,8 @@ export function surgeFindings(policy: RotationPolicy, pool: NodePool, present: r
 }
 
 function isReserved({ meta, requirements }: NodeClaim): boolean {
-  if (label(meta, capacityType) !== undefined) return label(meta, capacityType) === 'reserved';
+  const labelled = label(meta, capacityType);
+  if (labelled !== undefined) return labelled === 'reserved';
   const required = requirements.find(({ key, operator }) => key === capacityType && operator === 'In');
   return required !== undefined && required.values.length > 0 && required.values.every((value) => value === 'reserved');
 }

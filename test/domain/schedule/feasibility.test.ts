@@ -35,7 +35,7 @@ interface Case {
   optedOut?: readonly string[];
 }
 const find = ({ policy = aPolicy(), pool = aPool(), claims: present = [], optedOut = [] }: Case): readonly Finding[] =>
-  poolFindings(policy, pool, present, now, optedOut);
+  poolFindings(policy, pool, present, now, new Set(optedOut));
 const codes = (of: Case): string[] => find(of).map(({ code, severity }) => `${severity} ${code}`);
 const message = (of: Case, code: string): string =>
   find(of).find((finding) => finding.code === code)?.message ?? 'not found';
