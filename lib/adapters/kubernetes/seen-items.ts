@@ -6,6 +6,7 @@
  * and a process that remembers nothing only works longer.
  */
 import { hash } from 'node:crypto';
+import { withSharedTexts } from './shared-texts.ts';
 
 /** Makes a value of one parsed item, and always the same value of the same item. */
 export type ItemReader<T> = (raw: unknown) => T;
@@ -58,7 +59,7 @@ export class SeenItems {
       read: (text) => {
         const key = hash('sha256', text, 'base64');
         const known = items.get(key) ?? before?.get(key);
-        const kept = known ?? { value: reader(JSON.parse(text.toString('utf8'))), bytes: text.length };
+        const kept = known ?? { value: reader(withSharedTexts(JSON.parse(text.toString('utf8')))), bytes: text.length };
         if (!items.has(key) && bytes <= this.#mostBytes) {
           items.set(key, kept);
           bytes += kept.bytes;

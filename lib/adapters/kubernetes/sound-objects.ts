@@ -102,8 +102,21 @@ function requirementsIn(value: unknown): Requirement[] | undefined {
     if (!values.every((one) => typeof one === 'string')) return undefined;
     found.push({ key, operator, values });
   }
+  return keptOnce(found);
+}
+
+/** The claims of a pool require the same few things, and thousands of lists are one in memory. */
+function keptOnce(found: Requirement[]): Requirement[] {
+  const content = JSON.stringify(found);
+  const known = requirements.get(content);
+  if (known !== undefined) return known;
+  if (requirements.size >= mostRequirements) requirements.clear();
+  requirements.set(content, found);
   return found;
 }
+
+const requirements = new Map<string, Requirement[]>();
+const mostRequirements = 1_000;
 
 const isMap = (value: unknown): value is Raw => typeof value === 'object' && value !== null && !Array.isArray(value);
 
