@@ -7,6 +7,8 @@ import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
 import type { ClaimState } from '../domain/rotation/rotation.ts';
 import { readClaimState } from '../domain/rotation/rotation.ts';
 import { retryAt } from '../domain/schedule/backoff.ts';
+import type { Finding } from '../domain/schedule/feasibility.ts';
+import { poolFindings } from '../domain/schedule/feasibility.ts';
 import type { Dueness } from '../domain/schedule/lead-time.ts';
 import { dueness } from '../domain/schedule/lead-time.ts';
 import type { WindowPeriods } from '../domain/schedule/window.ts';
@@ -60,6 +62,25 @@ export function assess(view: PoolView, policy: RotationPolicy): readonly Assessm
   assessmentsOf.set(claims, { policy, at, nodes, assessments });
   return assessments;
 }
+
+/** What is wrong with the pool's numbers; asked by every look of a tick. @design D4-01, D4-02 */
+export function findingsOf({ pool, claims, at }: PoolView, policy: RotationPolicy): readonly Finding[] {
+  const known = foundFor.get(claims);
+  if (known?.policy === policy && known.at === at && known.pool === pool) return known.findings;
+  const findings = poolFindings(policy, pool, claims, at);
+  foundFor.set(claims, { policy, at, pool, findings });
+  return findings;
+}
+
+const foundFor = new WeakMap<
+  PoolView['claims'],
+  {
+    readonly policy: RotationPolicy;
+    readonly at: Instant;
+    readonly pool: PoolView['pool'];
+    readonly findings: readonly Finding[];
+  }
+>();
 
 /** By the claims of a pool, which stay the same through all looks of a tick: what is asked besides changes no verdict. */
 const assessmentsOf = new WeakMap<

@@ -8,11 +8,10 @@
 import { assertNever } from '../domain/assert.ts';
 import type { ClusterSnapshot } from '../domain/cluster/snapshot.ts';
 import type { RotationPolicy } from '../domain/policy/rotation-policy.ts';
-import { poolFindings } from '../domain/schedule/feasibility.ts';
 import { awaitDrain } from './await-drain.ts';
 import { awaitSurge } from './await-surge.ts';
 import type { Assessment } from './candidates.ts';
-import { assess, rank } from './candidates.ts';
+import { assess, findingsOf, rank } from './candidates.ts';
 import type { Blocked, Decision, Need, Notice } from './decision.ts';
 import type { GateVerdict } from './gates.ts';
 import { firstClosed, judgeGates } from './gates.ts';
@@ -78,7 +77,7 @@ function withoutRotation(view: PoolView): Verdict {
   if (orphan) return restore(view, orphan.claim, orphan.rotation);
   const lost = governanceLost(view);
   if (lost !== undefined || !view.policy) return idle(view, { reason: 'NotGoverned', message: lost ?? 'no policy' });
-  const findings = poolFindings(view.policy, view.pool, view.claims, view.at);
+  const findings = findingsOf(view, view.policy);
   const gates = judgeGates({ view, policy: view.policy, findings });
   const asked = askedOf(view);
   if (asked) return startAsked(view, view.policy, asked, gates);

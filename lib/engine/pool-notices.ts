@@ -5,7 +5,7 @@ import type { NodeMetadata } from '../domain/cluster/node.ts';
 import { poolFindings } from '../domain/schedule/feasibility.ts';
 import { optedOutWithoutChance } from '../domain/schedule/lead-time.ts';
 import type { Assessment } from './candidates.ts';
-import { assess } from './candidates.ts';
+import { assess, findingsOf } from './candidates.ts';
 import type { Notice } from './decision.ts';
 import type { PoolView } from './pool-view.ts';
 import { governanceLost, indexed } from './pool-view.ts';
@@ -79,7 +79,7 @@ function governedNotices(view: PoolView): readonly Notice[] {
           ),
         ]),
     ...unreadableInPool(pool),
-    ...poolFindings(policy, pool, claims, view.at, optedOut),
+    ...(optedOut.size === 0 ? findingsOf(view, policy) : poolFindings(policy, pool, claims, view.at, optedOut)),
     ...assess(view, policy).flatMap((assessment) => claimNotices(assessment, optedOut.has(assessment.claim.meta.name))),
   ];
 }

@@ -54,6 +54,8 @@ export class Connection {
   readonly #access: Access;
   #agent: Agent | undefined;
   #agentIdentity = '';
+  /** What the agent was made of. */
+  #agentOptions: RequestOptions | undefined;
 
   constructor(access: Access, tokens?: BearerTokens) {
     this.#access = access;
@@ -96,6 +98,7 @@ export class Connection {
 
   #agentFor(options: RequestOptions): Agent {
     if (this.#access.throughProxy) return options.agent as Agent;
+    if (this.#agent !== undefined && options === this.#agentOptions) return this.#agent;
     const { ca, cert, key, servername } = options;
     const identity = [ca, cert, key, servername].map(String).join('|');
     if (this.#agent === undefined || identity !== this.#agentIdentity) {
@@ -112,6 +115,7 @@ export class Connection {
       });
       this.#agentIdentity = identity;
     }
+    this.#agentOptions = options;
     return this.#agent;
   }
 }

@@ -36,12 +36,20 @@ export interface PolicyStatus {
   readonly nodePools: readonly PoolStanding[];
 }
 
-/** Whether both say the same, whatever the order of their keys. */
-export const sameStatus = (a: unknown, b: unknown): boolean => inOrder(a) === inOrder(b);
-
-const inOrder = (value: unknown): string =>
-  JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
+/** Whether both say the same, whatever the order of their keys. Both are plain JSON. */
+export function sameStatus(a: unknown, b: unknown): boolean {
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const keys = keysOf(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === keysOf(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameStatus(a[key], b[key]))
   );
+}
+
+/** JSON has no undefined: such a member is not there. */
+const keysOf = (object: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.keys(object).filter((key) => object[key] !== undefined);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
