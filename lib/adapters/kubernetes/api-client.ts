@@ -171,16 +171,19 @@ export class ApiClient {
     const what = `${request.verb} ${request.path}`;
     const limit = shorter(longestCall, this.#left());
     if (limit <= 0) throw new TransportError('Timeout', `no time was left for ${what}`);
-    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    // As text, not as bytes: Node sends it in one write with the headers.
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const bytesSent = body === undefined ? 0 : Buffer.byteLength(body);
     const counted = { verb: request.verb, resource: request.resource, path: request.path };
     try {
-      const answer = await send(this.#connection.server, request, prepared, { body, limit, onFreshSocket, what });
+      const how = { body, bytesSent, limit, onFreshSocket, what };
+      const answer = await send(this.#connection.server, request, prepared, how);
       const { status, collected } = answer;
       const bytesReceived = collected.text.length;
-      this.#exchanges.push({ ...counted, status, bytesSent: body?.length ?? 0, bytesReceived });
+      this.#exchanges.push({ ...counted, status, bytesSent, bytesReceived });
       return answer;
     } catch (error) {
-      this.#exchanges.push({ ...counted, status: 0, bytesSent: body?.length ?? 0, bytesReceived: 0 });
+      this.#exchanges.push({ ...counted, status: 0, bytesSent, bytesReceived: 0 });
       throw error;
     }
   }
@@ -190,7 +193,7 @@ function send(
   server: URL,
   request: ApiRequest,
   prepared: Prepared,
-  how: { body: Buffer | undefined; limit: Duration; onFreshSocket: boolean; what: string },
+  how: { body: string | undefined; bytesSent: number; limit: Duration; onFreshSocket: boolean; what: string },
 ): Promise<RawAnswer> {
   const { body, limit, what } = how;
   return new Promise((resolve, reject) => {
@@ -203,7 +206,7 @@ function send(
         ...request.headers,
         Accept: acceptOf(request),
         'User-Agent': 'node-rotation',
-        ...(body === undefined ? {} : { 'Content-Type': contentTypeOf(request), 'Content-Length': body.length }),
+        ...(body === undefined ? {} : { 'Content-Type': contentTypeOf(request), 'Content-Length': how.bytesSent }),
       },
     });
     const timer = setTimeout(() => {
