@@ -102,8 +102,8 @@ const sizes = [100, 1_000, 5_000] as const;
 
 /** More ticks where they are short: a function that is ticked once a minute has been warm for hours. */
 const effortFor = (nodes: number, quick: boolean): Effort => {
-  const ticks = nodes <= 100 ? 240 : nodes <= 1_000 ? 40 : 12;
-  const warmUp = nodes <= 100 ? 120 : nodes <= 1_000 ? 12 : 3;
+  const ticks = nodes <= 100 ? 480 : nodes <= 1_000 ? 40 : 12;
+  const warmUp = nodes <= 100 ? 320 : nodes <= 1_000 ? 12 : 3;
   return quick
     ? { rounds: 1, ticks: Math.ceil(ticks / 4), warmUp: Math.ceil(warmUp / 4) }
     : { rounds: 3, ticks, warmUp };
