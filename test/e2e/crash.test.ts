@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Running, startProgram } from '../support/program.ts';
+import type { Running } from '../support/program.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { oneAtATime, policy, workload } from './support/fleet.ts';
 import { startGateway } from './support/one-pool-gateway.ts';
 import {
@@ -28,6 +29,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 async function populated(pool: string) {
   await cluster.apply(
@@ -57,7 +59,7 @@ async function rotateKilledAt(write: number | undefined) {
   });
   const access = ['--kubeconfig', gateway.kubeconfig, '--context', 'node-rotation'];
   const table = ['--cluster', 'e2e/crash/one', '--data', join(cluster.plane.folder, pool)];
-  const run = (): Running => startProgram(['run', ...access, ...table, '--interval', '2s'], { limit: 240_000 });
+  const run = (): Running => cluster.run(['run', ...access, ...table, '--interval', '2s'], { limit: 240_000 });
   program = run();
   const first = await Promise.race([program.ended, cluster.ended(pool, 200_000).then(() => undefined)]);
   if (first && !killed) throw new Error(`the program of ${pool} ended by itself: ${first.err}`);
@@ -107,7 +109,7 @@ test('two programs at once rotate each node once (D5-08, D1-03)', async () => {
   const olds = await Promise.all(pools.map(populated));
   await cluster.startProgram();
   const { args, env } = cluster.tableAccess;
-  const second = startProgram(['run', ...cluster.access, ...args, '--interval', '1s'], { env, limit: 240_000 });
+  const second = cluster.run(['run', ...cluster.access, ...args, '--interval', '1s'], { env, limit: 240_000 });
   await Promise.all(pools.map((pool) => cluster.ended(pool, 200_000)));
   second.interrupt();
   const { code, err } = await second.ended;

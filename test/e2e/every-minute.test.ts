@@ -2,6 +2,7 @@
  * A rotation with a tick a minute, as the service makes them.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepEvidence } from './support/evidence.ts';
 import { oneAtATime, policy, workload } from './support/fleet.ts';
 import { longLived, provisionedStory, RotatingCluster } from './support/rotating-cluster.ts';
 import { everything } from './support/scope.ts';
@@ -13,6 +14,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 test.runIf(everything)(
   'a rotation takes four ticks of a minute: start, protection of the host, hand-over, end (D7-01, D7-03, D7-06)',

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freezeKey } from '../../lib/domain/rotation/annotation-keys.ts';
 import { eventually } from './support/eventually.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { nodeClassNamed, nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
 import type { Seen } from './support/observer.ts';
 import { dueAtOnce, longLived, provisionedStory, RotatingCluster } from './support/rotating-cluster.ts';
@@ -19,6 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { nodeClassNamed, policy, workload } from './support/fleet.ts';
 import {
   dueAtOnce,
@@ -24,6 +25,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 test(
   'a pool whose limits leave no room starts nothing and says so, until they are raised (D8-05, R3.3-20)',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anchorKeys, freezeKey } from '../../lib/domain/rotation/annotation-keys.ts';
-import { startProgram } from '../support/program.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { nodeClassNamed, oneAtATime, policy, workload } from './support/fleet.ts';
 import { startGateway } from './support/one-pool-gateway.ts';
 import {
@@ -34,6 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 interface PoolOptions {
   /** Of the next machine. */
@@ -63,7 +64,7 @@ async function populated(pool: string, { registrationDelay = '0s', stopsIn = '2s
   });
   const access = ['--kubeconfig', gateway.kubeconfig, '--context', 'node-rotation'];
   const table = ['--cluster', `e2e/outage/${pool}`, '--data', join(cluster.plane.folder, pool)];
-  const program = startProgram(['run', ...access, ...table, '--interval', '2s'], { limit: outage + 4 * limit });
+  const program = cluster.run(['run', ...access, ...table, '--interval', '2s'], { limit: outage + 4 * limit });
   await program.says(/Ctrl-C ends it/);
   const begin = (): Promise<void> => cluster.plane.api.apply(policy(pool, patient));
   const outcome = async () => {

@@ -4,6 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
 import { RotatingCluster } from './support/rotating-cluster.ts';
 
@@ -19,6 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 describe.concurrent('with a real Karpenter', () => {
   test(

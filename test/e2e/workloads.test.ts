@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freezeKey } from '../../lib/domain/rotation/annotation-keys.ts';
 import type { KubeDocument } from './harness/kube-api.ts';
 import { eventually } from './support/eventually.ts';
+import { keepEvidence } from './support/evidence.ts';
 import { oneAtATime, podTemplate, policy, workload } from './support/fleet.ts';
 import { dueAtOnce, longLived, provisionedStory, RotatingCluster } from './support/rotating-cluster.ts';
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => cluster?.stop());
+keepEvidence(() => cluster);
 
 const nodesOf = async (app: string): Promise<readonly string[]> => [
   ...new Set((await cluster.see.podsOf(app)).map(({ spec }) => spec.nodeName ?? 'none')),

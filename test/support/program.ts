@@ -22,6 +22,8 @@ export interface ProgramOptions {
 export interface Running {
   /** Resolves once standard error matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** All that it has printed so far. */
+  printed(): string;
   /** As Ctrl-C does. */
   interrupt(): void;
   /** With no chance to finish anything; it then ends without a code. */
@@ -68,7 +70,14 @@ export function startProgram(args: readonly string[], { env = {}, limit = 30_000
       look();
       ended.then(({ err }) => reject(new Error(`it ended without saying ${pattern}:\n${err}`)), reject);
     });
-  return { says, interrupt: () => void child.kill('SIGINT'), kill: () => void child.kill('SIGKILL'), ended };
+  const all = (): string => printed.out + printed.err;
+  return {
+    says,
+    printed: all,
+    interrupt: () => void child.kill('SIGINT'),
+    kill: () => void child.kill('SIGKILL'),
+    ended,
+  };
 }
 
 export const runProgram = (args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>

@@ -65,7 +65,7 @@ const throttling = new Set([
 
 /** A client whose calls end; nothing is signed before the first one. */
 export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
-  new DynamoDBClient({ maxAttempts: 3, cacheMiddleware: true, ...config });
+  new DynamoDBClient({ maxAttempts: 3, ...config });
 
 export class AuditTable {
   readonly #client: DynamoDBClient;

@@ -42,7 +42,7 @@ export class DomainEvents {
   readonly #busName: string;
   readonly #client: EventBridgeClient;
 
-  constructor(busName: string, client = new EventBridgeClient({ maxAttempts: 3, cacheMiddleware: true })) {
+  constructor(busName: string, client = new EventBridgeClient({ maxAttempts: 3 })) {
     this.#busName = busName;
     this.#client = client;
   }

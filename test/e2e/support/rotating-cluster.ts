@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { anchorKeys, claimKeys, poolKeys } from '../../../lib/domain/rotation/annotation-keys.ts';
-import { type Running, runProgram, startProgram } from '../../support/program.ts';
+import { type ProgramOptions, type Running, runProgram, startProgram } from '../../support/program.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../harness/control-plane.ts';
 import type { KubeDocument } from '../harness/kube-api.ts';
 import type { KarpenterOptions } from '../harness/parts.ts';
@@ -68,6 +68,7 @@ export class RotatingCluster {
   #program: Running | undefined;
   #table = '';
   readonly #createdBefore = new Map<string, number>();
+  readonly #programs: Running[] = [];
 
   private constructor(plane: ControlPlane, interval: string) {
     this.plane = plane;
@@ -98,10 +99,20 @@ export class RotatingCluster {
 
   async startProgram(): Promise<void> {
     const args = ['run', ...this.access, '--interval', this.#interval, '--data', join(this.plane.folder, 'audit')];
-    this.#program = startProgram(args, { limit: programLimit });
+    this.#program = this.run(args, { limit: programLimit });
     const [, table = ''] = await this.#program.says(/audit rows in DynamoDB in \S+ at (http:\S+)\. Ctrl-C/);
     this.#table = table;
   }
+
+  /** Any program on this cluster: what it has printed is evidence. */
+  run(args: readonly string[], options: ProgramOptions): Running {
+    const program = startProgram(args, options);
+    this.#programs.push(program);
+    return program;
+  }
+
+  said = (): Readonly<Record<string, string>> =>
+    Object.fromEntries(this.#programs.map((program, place) => [String(place + 1), program.printed()]));
 
   /** Resolves once the program has printed it. */
   async says(pattern: RegExp): Promise<void> {
