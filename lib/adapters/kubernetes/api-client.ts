@@ -4,28 +4,13 @@
  * Address, TLS and credentials are the connection's. What is retried here is only what cannot do harm twice: a throttled
  * request after the server's own Retry-After, a request whose kept socket was closed under it, and one refused token.
  */
-import { Agent, request as httpsRequest } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Duration, Instant } from '../../domain/time.ts';
 import { between, duration, instant, longer, seconds, shorter, zero } from '../../domain/time.ts';
-import { type AnswerText, beginText, giveBack } from './answer-texts.ts';
-import { ApiStatusError, isTlsFailure, type StatusDetails, TransportError } from './api-error.ts';
+import { giveBack } from './answer-texts.ts';
+import { ApiStatusError, type StatusDetails, TransportError } from './api-error.ts';
 import type { Connection, Prepared } from './connection.ts';
-
-export type Verb = 'get' | 'list' | 'create' | 'patch' | 'delete';
-
-export interface ApiRequest {
-  readonly verb: Verb;
-  /** Plural of the resource, for counting. */
-  readonly resource: string;
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  /** Ask for metadata only. */
-  readonly metadataOnly?: boolean;
-  /** Besides those of every request. */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-}
+import { type ApiRequest, type RawAnswer, send, type Verb } from './exchange.ts';
 
 export interface ApiAnswer {
   readonly body: unknown;
@@ -56,24 +41,9 @@ export interface ApiClientOptions {
   readonly sleep?: (length: Duration) => Promise<unknown>;
 }
 
-interface RawAnswer {
-  readonly status: number;
-  readonly collected: AnswerText;
-  readonly retryAfter: string | undefined;
-  readonly date: Instant | undefined;
-}
-
 const longestCall = seconds(5);
 const mostThrottledRetries = 10;
 const shortestWait = duration(100);
-
-const methods: Readonly<Record<Verb, string>> = {
-  get: 'GET',
-  list: 'GET',
-  create: 'POST',
-  patch: 'PATCH',
-  delete: 'DELETE',
-};
 
 export class ApiClient {
   readonly #connection: Connection;
@@ -188,86 +158,6 @@ export class ApiClient {
     }
   }
 }
-
-function send(
-  server: URL,
-  request: ApiRequest,
-  prepared: Prepared,
-  how: { body: string | undefined; bytesSent: number; limit: Duration; onFreshSocket: boolean; what: string },
-): Promise<RawAnswer> {
-  const { body, limit, what } = how;
-  return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest(urlOf(server, request), {
-      method: methods[request.verb],
-      agent: how.onFreshSocket ? withoutReuse(prepared.agent) : prepared.agent,
-      ...(prepared.auth === undefined ? {} : { auth: prepared.auth }),
-      headers: {
-        ...prepared.headers,
-        ...request.headers,
-        Accept: acceptOf(request),
-        'User-Agent': 'node-rotation',
-        ...(body === undefined ? {} : { 'Content-Type': contentTypeOf(request), 'Content-Length': how.bytesSent }),
-      },
-    });
-    const timer = setTimeout(() => {
-      settle(() => reject(new TransportError('Timeout', `no answer to ${what} within ${limit} ms`)));
-      outgoing.destroy();
-    }, limit);
-    const settle = (end: () => void): void => {
-      clearTimeout(timer);
-      end();
-    };
-    const fail = (error: NodeJS.ErrnoException): void =>
-      settle(() => reject(transportError(what, error, outgoing.reusedSocket)));
-    outgoing.on('error', fail);
-    outgoing.on('response', (incoming) => {
-      const collected = beginText();
-      incoming.on('data', (chunk: Buffer) => collected.add(chunk));
-      incoming.on('error', fail);
-      incoming.on('end', () => {
-        const date = Date.parse(incoming.headers.date ?? '');
-        settle(() =>
-          resolve({
-            status: incoming.statusCode ?? 0,
-            collected,
-            retryAfter: incoming.headers['retry-after'],
-            date: Number.isNaN(date) ? undefined : instant(date),
-          }),
-        );
-      });
-    });
-    outgoing.end(body);
-  });
-}
-
-function transportError(what: string, error: NodeJS.ErrnoException, reusedSocket: boolean): TransportError {
-  const outcome = isTlsFailure(error.code) ? 'TlsFailed' : 'Unreachable';
-  const reset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-  return new TransportError(outcome, `${what} failed: ${error.message || error.code || error.name}`, {
-    cause: error,
-    resetOfReusedSocket: reusedSocket && reset,
-  });
-}
-
-// The other idle sockets of an agent are as old as the one that was just found closed.
-const withoutReuse = (agent: Agent): Agent =>
-  agent.constructor === Agent ? new Agent({ ...agent.options, keepAlive: false }) : agent;
-
-function urlOf(server: URL, { path, query }: ApiRequest): URL {
-  const url = new URL(server);
-  url.pathname = `${server.pathname.replace(/\/$/, '')}${path}`;
-  url.search = query === undefined ? '' : new URLSearchParams(query).toString();
-  return url;
-}
-
-function acceptOf({ verb, metadataOnly }: ApiRequest): string {
-  if (!metadataOnly) return 'application/json';
-  const kind = verb === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
-  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
-}
-
-const contentTypeOf = ({ verb }: ApiRequest): string =>
-  verb === 'patch' ? 'application/merge-patch+json' : 'application/json';
 
 /** @throws TransportError when the text is no JSON */
 export function parsed({ verb, path }: ApiRequest, text: Buffer): unknown {

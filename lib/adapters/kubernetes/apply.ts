@@ -10,9 +10,10 @@ import type { ObjectRef } from '../../domain/cluster/object-ref.ts';
 import { surgeForLabel } from '../../domain/rotation/annotation-keys.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Action } from '../../engine/decision.ts';
-import type { ApiClient, ApiRequest } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
 import { ApiStatusError, saysGone, TransportError } from './api-error.ts';
 import { eventManifest } from './events.ts';
+import type { ApiRequest } from './exchange.ts';
 import { pathOf, resourceOf, resources } from './resources.ts';
 
 export interface Acting {

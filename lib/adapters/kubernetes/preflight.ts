@@ -4,8 +4,9 @@
  * What the group of the deployment may do is asked as that group, by impersonation: the asker's own rights would say
  * nothing about it.
  */
-import type { ApiClient, ApiRequest } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
 import { ApiStatusError, TransportError } from './api-error.ts';
+import type { ApiRequest } from './exchange.ts';
 import { policyCrd } from './policy-crd.ts';
 import { resources } from './resources.ts';
 

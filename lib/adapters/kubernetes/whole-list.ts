@@ -6,9 +6,10 @@
  */
 import { ObservationFailed } from '../../controller/ports.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type ApiClient, type ApiRequest, parsed } from './api-client.ts';
+import { type ApiClient, parsed } from './api-client.ts';
 import { ApiStatusError } from './api-error.ts';
 import { cutList } from './cut-list.ts';
+import type { ApiRequest } from './exchange.ts';
 import { pathOf, type Resource } from './resources.ts';
 import { type ItemReader, type ListReading, SeenItems } from './seen-items.ts';
 
