@@ -116,7 +116,7 @@ export const ofTheEngine: readonly BrokenVersion[] = [
     rules: ['D6-03', 'R3.4-03'],
     breaks: [
       unchecked,
-      engine('sweep', 'if (!carriesMarker(node)) return [];', ''),
+      engine('sweep', 'nodes.filter(carriesMarker)', 'nodes'),
       engine('protect', 'if (!carriesMarker(node)) return undefined;', ''),
       engine('protect', 'if (isOwned(node)) annotations', 'annotations'),
     ],
@@ -176,7 +176,7 @@ export const ofTheEngine: readonly BrokenVersion[] = [
         "case 'pending':",
         "case 'pending':\n      return withoutRotation({ ...view, rotation: { phase: 'none' } });",
       ),
-      engine('restore', 'const orphans = view.claims.flatMap', 'const orphans = [].flatMap'),
+      engine('restore', 'const orphans = claimsWithState(view.claims).flatMap', 'const orphans = [].flatMap'),
     ],
     caughtBy: { case: 'two nodes are due', rule: 'twoRotations' },
   },
@@ -274,7 +274,7 @@ export const ofTheEngine: readonly BrokenVersion[] = [
   {
     does: 'sweeps nothing',
     rules: ['D6-03', 'R3.9-02'],
-    breaks: [engine('sweep', 'if (!carriesMarker(node)) return [];', 'if (node) return [];')],
+    breaks: [engine('sweep', 'nodes.filter(carriesMarker)', 'nodes.slice(0, 0)')],
     caughtBy: { case: 'the policy is deleted, and GitOps reverts the pool', rule: 'debris' },
   },
   {
