@@ -74,7 +74,9 @@ async function populated(pool: string, { registrationDelay = '0s', stopsIn = '2s
     const { code, err } = await program.ended;
     gateway.close();
     const steps = stepsOf(await readRows(table));
-    return { code, err: code === 0 ? '' : err, steps, ...(await cluster.foundAfter(pool, old)) };
+    const { created, claims, oldIsThere, marks } = await cluster.foundAfter(pool, old);
+    // Karpenter may see the old claim's deletion before it sees that the placeholder is gone; then it makes one node more.
+    return { code, err: code === 0 ? '' : err, steps, oldIsThere, marks, surged: created >= 1 && claims === created };
   };
   return { pool, old, gateway, program, broken, begin, outcome };
 }
@@ -119,8 +121,8 @@ test(
     await cluster.annotate(ready.pool, { [freezeKey]: null });
 
     const outcomes = await Promise.all(all.map(({ outcome }) => outcome()));
-    const { events: _, ...story } = provisionedStory;
-    expect(outcomes).toEqual(all.map(() => ({ ...story, code: 0, err: '' })));
+    const { steps, oldIsThere, marks } = provisionedStory;
+    expect(outcomes).toEqual(all.map(() => ({ code: 0, err: '', steps, oldIsThere, marks, surged: true })));
   },
   outage + 4 * limit,
 );

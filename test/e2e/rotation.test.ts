@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { keepEvidence } from './support/evidence.ts';
-import { nodePool, oneAtATime, policy, workload } from './support/fleet.ts';
+import { nodePool, oneAtATime, policy, statefulSet, workload } from './support/fleet.ts';
 import { provisionedStory, RotatingCluster } from './support/rotating-cluster.ts';
 
 /** A node is due one minute after its creation: A = 7m − (2 · 1m + 1m + 1m + 2m). */
@@ -112,7 +112,8 @@ describe.concurrent('with a real Karpenter', () => {
       await cluster.apply(
         { name: pool, ...lifetime, expireAfter: '2h' },
         oneAtATime(pool),
-        workload({ name: pool, pool, replicas: 3, cpu: '900m', stopsIn: '6s' }),
+        // A Deployment's Pods may all be gone before Karpenter has planned, because each is replaced at once.
+        statefulSet({ name: pool, pool, replicas: 3, cpu: '900m', stopsIn: '6s' }),
       );
       await cluster.see.runs(pool, 3);
       const old = await cluster.onlyClaimOf(pool);

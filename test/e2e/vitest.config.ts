@@ -1,5 +1,5 @@
 /**
- * The tests that need a real control plane: `npm run e2e`. Two files at a time, each with a cluster of its own; within
+ * The tests that need a real control plane: `npm run e2e`. Three files at a time, each with a cluster of its own; within
  * a file tests mostly wait, so many of them run side by side.
  */
 import { defineConfig } from 'vitest/config';
@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/e2e/support/built-first.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     maxConcurrency: 12,
     testTimeout: 300_000,
     hookTimeout: 120_000,

@@ -7,7 +7,7 @@ import { freezeKey } from '../../lib/domain/rotation/annotation-keys.ts';
 import type { KubeDocument } from './harness/kube-api.ts';
 import { eventually } from './support/eventually.ts';
 import { keepEvidence } from './support/evidence.ts';
-import { oneAtATime, podTemplate, policy, workload } from './support/fleet.ts';
+import { oneAtATime, podTemplate, policy, statefulSet, workload } from './support/fleet.ts';
 import { dueAtOnce, longLived, provisionedStory, RotatingCluster } from './support/rotating-cluster.ts';
 
 const limit = 180_000;
@@ -23,13 +23,6 @@ keepEvidence(() => cluster);
 const nodesOf = async (app: string): Promise<readonly string[]> => [
   ...new Set((await cluster.see.podsOf(app)).map(({ spec }) => spec.nodeName ?? 'none')),
 ];
-
-const statefulSet = (name: string, replicas: number, template: object): KubeDocument => ({
-  apiVersion: 'apps/v1',
-  kind: 'StatefulSet',
-  metadata: { name },
-  spec: { serviceName: name, replicas, selector: { matchLabels: { app: name } }, template },
-});
 
 const daemonSet = (name: string, template: object): KubeDocument => ({
   apiVersion: 'apps/v1',
@@ -54,7 +47,7 @@ describe.concurrent('with a real Karpenter', () => {
         { name: pool, ...longLived },
         daemonSet('mixed-agent', podTemplate({ name: 'mixed-agent', pool, cpu: '200m' })),
         oneAtATime('mixed-db'),
-        statefulSet('mixed-db', 3, podTemplate({ name: 'mixed-db', pool, cpu: '600m', stopsIn: '3s' })),
+        statefulSet({ name: 'mixed-db', pool, replicas: 3, cpu: '600m', stopsIn: '3s' }),
         job('mixed-report', podTemplate({ name: 'mixed-report', pool, cpu: '900m' })),
       );
       await cluster.see.runs('mixed-db', 3);

@@ -92,6 +92,17 @@ export const workload = ({ name, replicas, ...pods }: WorkloadOptions): KubeDocu
   spec: { replicas, selector: { matchLabels: { app: name } }, template: podTemplate({ name, ...pods }) },
 });
 
+/** Its Pods have names of their own: one that is evicted comes again only when it has stopped. */
+export const statefulSet = ({ name, replicas, ...pods }: WorkloadOptions): KubeDocument => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name },
+  spec: {
+    ...{ serviceName: name, replicas, selector: { matchLabels: { app: name } } },
+    template: podTemplate({ name, ...pods }),
+  },
+});
+
 /** What every kind of workload has: Pods labelled `app`, of one container, on nodes of the pool. */
 export const podTemplate = ({ name, pool, cpu, stopsIn, podSpec = {} }: Omit<WorkloadOptions, 'replicas'>) => ({
   metadata: {
