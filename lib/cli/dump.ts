@@ -6,12 +6,12 @@
  */
 import {
   type Decoded,
-  decodeDisruptionBudget,
   decodeNode,
   decodeNodeClaim,
   decodeNodeMetadata,
   decodeNodePool,
 } from '../adapters/kubernetes/decode.ts';
+import { decodeDisruptionBudget } from '../adapters/kubernetes/decode-disruption-budget.ts';
 import { decodePod } from '../adapters/kubernetes/decode-pod.ts';
 import { readPolicy } from '../adapters/kubernetes/policy-document.ts';
 import type { Cluster } from '../controller/ports.ts';

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type Decoded,
-  decodeDisruptionBudget,
-  decodeNode,
-  decodeNodeClaim,
-  decodeNodePool,
-} from '../../lib/adapters/kubernetes/decode.ts';
+import { type Decoded, decodeNode, decodeNodeClaim, decodeNodePool } from '../../lib/adapters/kubernetes/decode.ts';
+import { decodeDisruptionBudget } from '../../lib/adapters/kubernetes/decode-disruption-budget.ts';
 import { decodePod } from '../../lib/adapters/kubernetes/decode-pod.ts';
 import { days, formatDuration, hours, minutes, seconds } from '../../lib/domain/time.ts';
 import { amounts, at } from '../support/builders.ts';

@@ -3,12 +3,12 @@
  */
 import type { Decoded } from '../../lib/adapters/kubernetes/decode.ts';
 import {
-  decodeDisruptionBudget,
   decodeNode,
   decodeNodeClaim,
   decodeNodeMetadata,
   decodeNodePool,
 } from '../../lib/adapters/kubernetes/decode.ts';
+import { decodeDisruptionBudget } from '../../lib/adapters/kubernetes/decode-disruption-budget.ts';
 import { decodePod } from '../../lib/adapters/kubernetes/decode-pod.ts';
 import { eventManifest } from '../../lib/adapters/kubernetes/events.ts';
 import { readPolicy } from '../../lib/adapters/kubernetes/policy-document.ts';

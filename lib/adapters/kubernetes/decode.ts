@@ -5,8 +5,6 @@
  */
 
 import * as z from 'zod';
-import type { DisruptionBudget } from '../../domain/cluster/disruption-budget.ts';
-import type { LabelSelector } from '../../domain/cluster/label-selector.ts';
 import type { Node, NodeMetadata } from '../../domain/cluster/node.ts';
 import { nodePoolLabel } from '../../domain/cluster/node.ts';
 import type { Lifetime, NodeClaim } from '../../domain/cluster/node-claim.ts';
@@ -83,41 +81,6 @@ const nodeSchema = z.object({
 });
 
 export const nodeMetadataSchema = z.object({ metadata });
-
-const labelSelector = z
-  .object({
-    matchLabels: textMap.nullish(),
-    matchExpressions: z
-      .array(
-        z
-          .object({
-            key: z.string(),
-            operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-            values: z.array(z.string()).nullish(),
-          })
-          .transform(({ key, operator, values }) => ({ key, operator, values: values ?? [] })),
-      )
-      .nullish(),
-  })
-  .transform(
-    ({ matchLabels, matchExpressions }): LabelSelector => ({
-      matchLabels: matchLabels ?? {},
-      matchExpressions: matchExpressions ?? [],
-    }),
-  );
-
-const count = z.number().int().nullish();
-const countOrShare = z.union([z.number().transform((number) => String(number)), z.string()]).nullish();
-
-const disruptionBudgetSchema = z.object({
-  metadata,
-  spec: z
-    .object({ selector: labelSelector.nullish(), minAvailable: countOrShare, maxUnavailable: countOrShare })
-    .nullish(),
-  status: z
-    .object({ disruptionsAllowed: count, currentHealthy: count, desiredHealthy: count, expectedPods: count })
-    .nullish(),
-});
 
 /**
  * Reads an object by its schema, or says why it is refused.
@@ -226,19 +189,6 @@ export const decodeNode = (raw: unknown): Decoded<Node> =>
       unreadable: problems,
     };
   });
-
-export const decodeDisruptionBudget = (raw: unknown): Decoded<DisruptionBudget> =>
-  decoded('PodDisruptionBudget', disruptionBudgetSchema, raw, ({ metadata, spec, status }, problems) => ({
-    meta: toMeta(metadata, problems),
-    ...(spec?.selector ? { selector: spec.selector } : {}),
-    ...(spec?.minAvailable == null ? {} : { minAvailable: spec.minAvailable }),
-    ...(spec?.maxUnavailable == null ? {} : { maxUnavailable: spec.maxUnavailable }),
-    disruptionsAllowed: status?.disruptionsAllowed ?? 0,
-    currentHealthy: status?.currentHealthy ?? 0,
-    desiredHealthy: status?.desiredHealthy ?? 0,
-    expectedPods: status?.expectedPods ?? 0,
-    unreadable: problems,
-  }));
 
 const createdPath = 'metadata.creationTimestamp';
 const lifetimeOfClaim = [createdPath, 'spec', 'spec.expireAfter', 'spec.terminationGracePeriod'];

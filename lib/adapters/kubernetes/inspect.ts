@@ -7,7 +7,7 @@ import type { Pod } from '../../domain/cluster/pod.ts';
 import type { DryRun, Inspected } from '../../domain/cluster/snapshot.ts';
 import type { Need } from '../../engine/decision.ts';
 import { ApiStatusError } from './api-error.ts';
-import { decodeDisruptionBudget } from './decode.ts';
+import { decodeDisruptionBudget } from './decode-disruption-budget.ts';
 import { decodePod } from './decode-pod.ts';
 import { type Looking, readKept, readNode, settled } from './observe.ts';
 import { pathOf, resourceOf, resources } from './resources.ts';
