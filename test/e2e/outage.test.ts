@@ -48,7 +48,8 @@ async function populated(pool: string, { registrationDelay = '0s', stopsIn = '2s
   await cluster.plane.api.apply(nodeClassNamed(pool));
   await cluster.apply(
     { name: pool, ...longLived, terminationGracePeriod: '10m', nodeClass: pool },
-    oneAtATime(pool),
+    // A long outage makes the node controller say of Pods that they are not ready, and kwok has no kubelet to deny it.
+    oneAtATime(pool, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }),
     workload({ name: pool, pool, replicas: 3, cpu: '900m', stopsIn }),
   );
   await cluster.see.runs(pool, 3);

@@ -116,11 +116,12 @@ export const podTemplate = ({ name, pool, cpu, stopsIn, podSpec = {} }: Omit<Wor
   },
 });
 
-export const oneAtATime = (name: string): KubeDocument => ({
+/** @param spec besides, such as `unhealthyPodEvictionPolicy` */
+export const oneAtATime = (name: string, spec: object = {}): KubeDocument => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name },
-  spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } } },
+  spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } }, ...spec },
 });
 
 /** Its window never closes. */
