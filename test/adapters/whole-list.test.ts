@@ -128,3 +128,27 @@ test('what a reader throws is handed on, and not taken for a text that cannot be
   await expect(readWholeList(api, resources.pods, {}, failing)).rejects.toThrow('a mistake of ours');
   expect(asked).toBe(1);
 });
+
+test('of two long lists one page at a time is under way after the first, and both are whole (D15-03)', async () => {
+  server.script = ({ path, query }) => {
+    const nth = Number(query.get('continue') ?? '0');
+    return { body: listOf([item(`${path}-${nth}`)], nth < 3 ? String(nth + 1) : undefined) };
+  };
+  let [underWay, most] = [0, 0];
+  const requestText = api.requestText.bind(api);
+  api.requestText = async (request, use) => {
+    const later = request.query?.continue !== undefined;
+    if (later) underWay += 1;
+    most = Math.max(most, underWay);
+    try {
+      return await requestText(request, use);
+    } finally {
+      if (later) underWay -= 1;
+    }
+  };
+  const lists = await Promise.all(
+    [resources.pods, resources.nodes].map((each) => readWholeList(api, each, {}, project)),
+  );
+  expect(lists.map(({ items }) => items.length)).toEqual([4, 4]);
+  expect(most).toBe(1);
+});

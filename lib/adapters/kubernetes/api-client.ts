@@ -11,6 +11,7 @@ import { giveBack } from './answer-texts.ts';
 import { ApiStatusError, type StatusDetails, TransportError } from './api-error.ts';
 import type { Connection, Prepared } from './connection.ts';
 import { type ApiRequest, type RawAnswer, send, type Verb } from './exchange.ts';
+import { Turns } from './turns.ts';
 
 export interface ApiAnswer {
   readonly body: unknown;
@@ -50,6 +51,8 @@ export class ApiClient {
   readonly #left: () => Duration;
   readonly #sleep: (length: Duration) => Promise<unknown>;
   readonly #exchanges: Exchange[] = [];
+  /** Pages of lists but for their first. */
+  readonly laterPages = new Turns();
 
   constructor({ connection, left, sleep = (length) => wait(length) }: ApiClientOptions) {
     this.#connection = connection;

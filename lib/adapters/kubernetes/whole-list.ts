@@ -68,9 +68,9 @@ async function readPages<T>(
   let token = '';
   do {
     const request = pageRequest(resource, query, token);
-    const { read: page, date: answeredAt } = await client.requestText(request, (text) =>
-      readPage(request, resource, text, { reading, project }),
-    );
+    const ask = () => client.requestText(request, (text) => readPage(request, resource, text, { reading, project }));
+    // Two lists begin side by side; what is long of them takes turns, because pages in flight are most of a tick's memory.
+    const { read: page, date: answeredAt } = await (token === '' ? ask() : client.laterPages.take(ask));
     date ??= answeredAt;
     for (const item of page.items) items.push(item);
     if (page.token !== '' && page.token === token) {
