@@ -123,7 +123,11 @@ test(
 
     const outcomes = await Promise.all(all.map(({ outcome }) => outcome()));
     const { steps, oldIsThere, marks } = provisionedStory;
-    expect(outcomes).toEqual(all.map(() => ({ code: 0, err: '', steps, oldIsThere, marks, surged: true })));
+    const usual = { code: 0, err: '', steps, oldIsThere, marks, surged: true };
+    // The hand-over whose delete never landed is made again where its host was thought unready meanwhile (D7-05).
+    const again = { ...usual, steps: steps.flatMap((step) => (step.startsWith('draining') ? [step, step] : step)) };
+    expect([usual, again]).toContainEqual(outcomes[all.indexOf(handing)]);
+    expect(outcomes.toSpliced(all.indexOf(handing), 1)).toEqual([usual, usual, usual, usual]);
   },
   outage + 4 * limit,
 );
