@@ -113,6 +113,7 @@ export class SafetyOracle {
   /** Follows one tick: what it sees, and which writes are its own. */
   watch(options: { retired?: boolean; request?: RotateRequest } = {}): TickWatch {
     const looks: SeenCluster[] = [];
+    let observed = false;
     const sight = {
       observedAt: this.#world.now as number,
       retired: options.retired ?? false,
@@ -132,6 +133,7 @@ export class SafetyOracle {
       observe: async () => {
         look();
         const snapshot = await inner.observe();
+        observed = true;
         sight.observedAt = snapshot.observedAt;
         return snapshot;
       },
@@ -159,6 +161,8 @@ export class SafetyOracle {
       },
     });
     const listed = (kind: string): void => {
+      // A closer look lists Pods, too; what the tick saw at first it has seen all the same.
+      if (observed) return void look();
       const part = partOf[kind];
       const [list] = looks;
       if (part && list) looks[0] = { ...list, [part]: lookAt(this.#world)[part] };
