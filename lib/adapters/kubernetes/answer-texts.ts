@@ -3,6 +3,9 @@
  * lie around until the garbage collector is driven to look for it.
  */
 
+/** Kept for good, so that what is copied while it grows matters less than what is never filled. */
+const growth = 1.25;
+
 /** Grows as it must while parts are added. */
 export class AnswerText {
   #memory: Buffer;
@@ -24,7 +27,7 @@ export class AnswerText {
   add(part: Buffer): void {
     const length = this.#length + part.length;
     if (length > this.#memory.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#memory.length));
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, Math.ceil(growth * this.#memory.length)));
       this.#memory.copy(larger, 0, 0, this.#length);
       this.#memory = larger;
     }
