@@ -141,6 +141,8 @@ export function controllerManager({ folder, built, ports }: Ground, healthy: () 
       `--root-ca-file=${pki('authority.crt')}`,
       `--service-account-private-key-file=${pki('service-account.key')}`,
       '--use-service-account-credentials=false',
+      // It deletes a Pod that it sees bound before it sees its Node registered: a matter of milliseconds on a busy machine.
+      '--controllers=*,-taint-eviction-controller',
     ],
     healthy,
   };

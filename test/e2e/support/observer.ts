@@ -96,13 +96,6 @@ export class Observer {
     });
   }
 
-  /** One whose node runs no Pod. */
-  async emptyAmong(claims: readonly Seen[]): Promise<Seen | undefined> {
-    const pods = await this.#plane.api.list<SeenPod>('/api/v1/namespaces/default/pods');
-    const used = new Set(pods.map(({ spec }) => spec.nodeName));
-    return claims.find(({ status }) => status?.nodeName !== undefined && !used.has(status.nodeName));
-  }
-
   /** NodeClaims that Karpenter made for the pool since it started, by its own count. */
   async claimsCreated(pool: string): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.#plane.ports.karpenterMetrics}/metrics`);

@@ -231,9 +231,8 @@ export class RotatingCluster {
   }
 
   /**
-   * The NodeClaims of a pool whose Pods run, once nothing has changed for three seconds. Now and
-   * then, for a reason not known, Karpenter has made a second one without Pods by then; it goes. What it makes counts
-   * from here.
+   * The NodeClaims of a pool whose Pods run, once nothing has changed for three seconds. What Karpenter makes counts from
+   * here.
    */
   async settled(pool: string): Promise<readonly Seen[]> {
     let names = '';
@@ -246,11 +245,7 @@ export class RotatingCluster {
         since = performance.now();
       }
       if (performance.now() - since < 3_000) return undefined;
-      const spare = found.length > 1 ? await this.see.emptyAmong(found) : undefined;
-      if (spare === undefined) return found;
-      await this.plane.api.delete(`/apis/karpenter.sh/v1/nodeclaims/${spare.metadata.name}`);
-      names = '';
-      return undefined;
+      return found;
     });
     this.#createdBefore.set(pool, await this.see.claimsCreated(pool));
     return claims;
