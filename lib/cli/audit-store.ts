@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { AuditTable, dynamoDbClient } from '../adapters/aws/audit-table.ts';
+import { createAuditTable } from '../adapters/aws/create-audit-table.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { exitCodes, Failure } from './failure.ts';
 
@@ -66,7 +67,16 @@ export async function openEmbedded(folder: string | undefined, retentionDays: nu
     client,
     ...(retentionDays === undefined ? {} : { retentionDays }),
   });
-  await table.create();
+  await createAuditTable(client, embeddedTableName).catch(async (error: unknown) => {
+    client.destroy();
+    await database.close();
+    if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
+    const where = folder === undefined ? 'in memory' : `in ${join(folder, 'table')}`;
+    const advice = 'It holds nothing: remove that folder and try again, or choose another one with --data.';
+    throw new Failure(exitCodes.noAccess, `The audit table ${where} was begun and never finished. ${advice}`, {
+      cause: error,
+    });
+  });
   const place =
     folder === undefined
       ? `DynamoDB in memory at ${database.endpoint}`

@@ -1,6 +1,7 @@
 import { type DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AuditRow, AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
+import { createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { type EmbeddedTable, startEmbeddedTable } from '../../lib/cli/embedded-table.ts';
 import type { UnrecordedStep } from '../../lib/domain/rotation/unrecorded.ts';
 import { minutes } from '../../lib/domain/time.ts';
@@ -24,7 +25,7 @@ afterAll(async () => {
 beforeEach(async () => {
   made += 1;
   tableName = `audit-${made}`;
-  await table().create();
+  await createAuditTable(client, tableName);
 });
 
 const clientOf = (endpoint: string): DynamoDBClient =>
@@ -176,7 +177,7 @@ test('rows of other kinds and unreadable ones are passed over (D10-05)', async (
 
 test('making a table that is there leaves it as it is (D10-01)', async () => {
   await table().putStep(cluster, 'api', step());
-  await table().create();
+  await createAuditTable(client, tableName);
   expect(await items()).toHaveLength(1);
 });
 

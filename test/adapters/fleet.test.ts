@@ -5,6 +5,7 @@ import { AccountRoles, sessionName } from '../../lib/adapters/aws/account-roles.
 import type { AuditNote } from '../../lib/adapters/aws/audit-note.ts';
 import { AuditTable, dynamoDbClient, type PutOutcome } from '../../lib/adapters/aws/audit-table.ts';
 import { type FleetConfig, readFleet } from '../../lib/adapters/aws/cluster-registry.ts';
+import { createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
 import { RegisteredFleet, type RegisteredFleetOptions } from '../../lib/adapters/aws/fleet.ts';
 import { ClusterRegistry } from '../../lib/adapters/aws/registry-table.ts';
@@ -46,7 +47,7 @@ beforeEach(async () => {
   made += 1;
   tableName = `registry-${made}`;
   table = new AuditTable({ tableName, client, retentionDays: 0 });
-  await table.create();
+  await createAuditTable(client, tableName);
   registry = new ClusterRegistry({ client, tableName });
   aws.reset();
   lines = [];

@@ -6,6 +6,7 @@ import { createHandler } from '../../functions/dispatch/handler.ts';
 import { AccountRoles } from '../../lib/adapters/aws/account-roles.ts';
 import type { AuditNote } from '../../lib/adapters/aws/audit-note.ts';
 import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
+import { createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { DomainEvents } from '../../lib/adapters/aws/domain-events.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
 import { RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
@@ -44,7 +45,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   made += 1;
   tableName = `fleet-${made}`;
-  await new AuditTable({ tableName, client }).create();
+  await createAuditTable(client, tableName);
   aws.reset();
   lines.length = 0;
 });

@@ -6,6 +6,7 @@ import { createHandler } from '../../functions/reconcile/handler.ts';
 import { AccountRoles } from '../../lib/adapters/aws/account-roles.ts';
 import type { AuditNote } from '../../lib/adapters/aws/audit-note.ts';
 import { type AuditRow, AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
+import { createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { type ClusterTarget, clusterKey } from '../../lib/adapters/aws/cluster-registry.ts';
 import { DomainEvents } from '../../lib/adapters/aws/domain-events.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
@@ -52,7 +53,7 @@ beforeEach(async () => {
     credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
     maxAttempts: 1,
   });
-  await new AuditTable({ tableName, client }).create();
+  await createAuditTable(client, tableName);
   client.middlewareStack.add(
     (next) => (args) =>
       down

@@ -15,6 +15,7 @@ import { AccountRoles } from '../../lib/adapters/aws/account-roles.ts';
 import type { AuditNote } from '../../lib/adapters/aws/audit-note.ts';
 import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.ts';
 import { clusterKey, type FleetConfig } from '../../lib/adapters/aws/cluster-registry.ts';
+import { createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { DomainEvents } from '../../lib/adapters/aws/domain-events.ts';
 import { EksClusters } from '../../lib/adapters/aws/eks-clusters.ts';
 import { RegisteredFleet } from '../../lib/adapters/aws/fleet.ts';
@@ -95,6 +96,8 @@ export class Installation {
   databaseFault: (call: DatabaseCall) => DatabaseFault | undefined = () => undefined;
   databaseCalls = 0;
   readonly #tableName: string;
+  /** The real table, past every fault. */
+  readonly #own: { readonly tableName: string; readonly client: DynamoDBClient };
   readonly #options: InstallationOptions;
   readonly #client: DynamoDBClient;
   readonly #sqs;
@@ -117,9 +120,9 @@ export class Installation {
           await this.#called({ command: commandName, input: JSON.stringify(args.input) }, () => next(args)),
       { step: 'finalizeRequest', priority: 'low' },
     );
-    const bare = clientOf(around);
-    this.table = new AuditTable({ tableName: own, client: bare, retentionDays: 0 });
-    this.registry = new ClusterRegistry({ tableName: own, client: bare });
+    this.#own = { tableName: own, client: clientOf(around) };
+    this.table = new AuditTable({ ...this.#own, retentionDays: 0 });
+    this.registry = new ClusterRegistry(this.#own);
     this.#dispatch = this.#newDispatch();
     this.#reconcile = this.#newReconcile();
   }
@@ -131,7 +134,7 @@ export class Installation {
     const { endpoint, certificateAuthority, name } = cluster.target;
     around.aws.clusters.set(name, { endpoint, certificateAuthority });
     const installation = new Installation(around, cluster, options);
-    await installation.table.create();
+    await createAuditTable(installation.#own.client, installation.#own.tableName);
     return installation;
   }
 

@@ -7,14 +7,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  CreateTableCommand,
   DynamoDBClient,
   type DynamoDBClientConfig,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
   type QueryCommandInput,
-  ResourceInUseException,
 } from '@aws-sdk/client-dynamodb';
 import { entryKey, toWire, type UnrecordedStep } from '../../domain/rotation/unrecorded.ts';
 import { day, formatInstant, type Instant, second } from '../../domain/time.ts';
@@ -24,7 +22,7 @@ import type { AuditNote } from './audit-note.ts';
 export type { AuditRow } from './audit-item.ts';
 
 /** @design D10-01, D10-03 */
-const tableKeys = {
+export const tableKeys = {
   partition: 'pk',
   sort: 'sk',
   ttl: 'ttl',
@@ -83,29 +81,6 @@ export class AuditTable {
     this.#retentionDays = retentionDays;
     this.#client = client;
     this.#now = now;
-  }
-
-  /** Makes the table where no deployment does: an embedded database. An existing table is left as it is. */
-  async create(): Promise<void> {
-    const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType });
-    const { partition, sort, byClusterTime, byPoolTime } = tableKeys;
-    const attributes = [partition, sort, byClusterTime.partition, byPoolTime.partition, byClusterTime.sort];
-    const command = new CreateTableCommand({
-      TableName: this.#tableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-      KeySchema: [key(partition, 'HASH'), key(sort, 'RANGE')],
-      GlobalSecondaryIndexes: [byClusterTime, byPoolTime].map((index) => ({
-        IndexName: index.name,
-        KeySchema: [key(index.partition, 'HASH'), key(index.sort, 'RANGE')],
-        Projection: { ProjectionType: 'ALL' },
-      })),
-    });
-    try {
-      await this.#client.send(command);
-    } catch (error) {
-      if (!(error instanceof ResourceInUseException)) throw error;
-    }
   }
 
   /**
