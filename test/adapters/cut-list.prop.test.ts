@@ -62,6 +62,30 @@ describe('a list is cut into its items, or not at all', () => {
     expect(cuts).toBeGreaterThan(100);
   });
 
+  it('the same way, whatever lengths are expected of them (D15-03)', () => {
+    let guessed = 0;
+    fc.assert(
+      fc.property(lists, fc.array(fc.nat(400)), fc.boolean(), (list, drawn, right) => {
+        const text = Buffer.from(JSON.stringify(list));
+        const cut = cutList(text);
+        const lengths = right ? (cut?.items ?? []).map((item) => item.length) : drawn;
+        const read = items(cutList(text, lengths));
+        if (right) expect(read).toEqual(items(cut));
+        else if (read !== undefined) expect(read).toEqual(JSON.parse(JSON.stringify(list.items)));
+        if (read !== undefined) guessed += 1;
+      }),
+      runs(2000),
+    );
+    expect(guessed).toBeGreaterThan(100);
+  });
+
+  it('an expected length that swallows a second item leaves the text to be parsed as a whole (D15-03)', () => {
+    const list = { items: ['a', 'b', 'c'].map((name) => ({ metadata: { name } })) };
+    const one = JSON.stringify(list.items[0]).length;
+    expect(items(cutList(Buffer.from(JSON.stringify(list)), [2 * one + 1]))).toBeUndefined();
+    expect(items(cutList(Buffer.from(JSON.stringify(list)), [one, one, one]))).toEqual(list.items);
+  });
+
   it('any other text is left to be parsed as a whole (D15-03)', () => {
     fc.assert(
       fc.property(fc.oneof(anything, fc.record({ items: fc.array(anything) })), (value) => {

@@ -41,6 +41,16 @@ it('an item that a list has twice is read once (D15-03)', () => {
   expect(reads).toEqual(['a']);
 });
 
+it('tells how long the items to come were in the last reading (D15-03)', () => {
+  const seen = new SeenItems(1000);
+  const { reader } = counting((raw) => raw);
+  readAll(seen, reader, ['a', 'bbb', 'cc']);
+  const reading = seen.begin('nodes', reader);
+  expect(reading.lengthsToCome()).toEqual([3, 5, 4]);
+  reading.read(text('another'));
+  expect(reading.lengthsToCome()).toEqual([5, 4]);
+});
+
 it('a reading that broke off changes nothing of what is remembered (D15-03)', () => {
   const seen = new SeenItems(1000);
   const { reader, reads } = counting((raw) => raw);

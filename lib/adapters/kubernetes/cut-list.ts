@@ -17,8 +17,11 @@ const metadataBegins = Buffer.from('"metadata":{');
 /** Only kind and version stand before an item's metadata. */
 const longestOpening = 200;
 
-/** @returns undefined where the text has another form: then it has to be parsed as a whole */
-export function cutList(text: Buffer): CutList | undefined {
+/**
+ * @param lengths that the items probably have, in order, in bytes: where one of them is right, nothing is searched
+ * @returns undefined where the text has another form: then it has to be parsed as a whole
+ */
+export function cutList(text: Buffer, lengths: readonly number[] = []): CutList | undefined {
   const begins = text.indexOf(listBegins) + listBegins.length;
   const end = text.lastIndexOf(']');
   // No array stands before the items: they are the list's own, and not those of something inside it.
@@ -31,12 +34,18 @@ export function cutList(text: Buffer): CutList | undefined {
   const separator = Buffer.concat([Buffer.from(','), text.subarray(begins, begins + opening)]);
   const items: Buffer[] = [];
   for (let from = begins; from < end; ) {
-    const found = text.indexOf(separator, from);
+    const guess = from + (lengths[items.length] ?? 0);
+    const found = standsAt(text, separator, guess) ? guess : text.indexOf(separator, from);
     const to = found === -1 ? end : found;
     items.push(text.subarray(from, to));
     from = to + 1;
   }
   return { rest, items };
+}
+
+function standsAt(text: Buffer, part: Buffer, at: number): boolean {
+  for (let index = 0; index < part.length; index += 1) if (text[at + index] !== part[index]) return false;
+  return true;
 }
 
 /** With a number in the place of the items: it comes back as the list's only item, or the place is another. */

@@ -7,6 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { withSharedTexts } from './shared-texts.ts';
+import { withoutManagedFields } from './without-managed-fields.ts';
 
 /** Makes a value of one parsed item, and always the same value of the same item. */
 export type ItemReader<T> = (raw: unknown) => T;
@@ -18,6 +19,8 @@ export interface ListReading<T> {
    * @throws SyntaxError when the text is no JSON
    */
   read(text: Buffer): T;
+  /** Of the texts that come next if the list is as long as it was, in bytes. */
+  lengthsToCome(): readonly number[];
   /** The list has been read to its end: what was not in it any more is forgotten. */
   end(): void;
 }
@@ -54,18 +57,25 @@ export class SeenItems {
     const name = `${this.#numberOf(reader)} ${list}`;
     const before = this.#lists.get(name)?.items;
     const items = new Map<string, KeptItem>();
+    const lengths = [...(before?.values() ?? [])].map((item) => item.bytes);
     let bytes = 0;
+    let read = 0;
     return {
       read: (text) => {
+        read += 1;
         const key = hash('sha256', text, 'base64');
         const known = items.get(key) ?? before?.get(key);
-        const kept = known ?? { value: reader(withSharedTexts(JSON.parse(text.toString('utf8')))), bytes: text.length };
+        const kept = known ?? {
+          value: reader(withSharedTexts(JSON.parse(withoutManagedFields(text)))),
+          bytes: text.length,
+        };
         if (!items.has(key) && bytes <= this.#mostBytes) {
           items.set(key, kept);
           bytes += kept.bytes;
         }
         return kept.value as T;
       },
+      lengthsToCome: () => lengths.slice(read),
       end: () => this.#keep(name, { items, bytes }),
     };
   }

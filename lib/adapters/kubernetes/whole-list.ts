@@ -12,6 +12,7 @@ import { cutList } from './cut-list.ts';
 import type { ApiRequest } from './exchange.ts';
 import { pathOf, type Resource } from './resources.ts';
 import { type ItemReader, type ListReading, SeenItems } from './seen-items.ts';
+import { withoutManagedFields } from './without-managed-fields.ts';
 
 const pageSize = 500;
 /** Texts of 6,000 nodes, in one cluster or several; the values made of them take about half of that. */
@@ -85,7 +86,7 @@ async function readPages<T>(
 /** A closer look at one Node's Pods is rarely taken twice, so nothing of it is kept. */
 function readingOf<T>(client: ApiClient, resource: Resource, query: ListQuery, project: ItemReader<T>): ListReading<T> {
   if (query.fieldSelector !== undefined) {
-    return { read: (text) => project(JSON.parse(text.toString('utf8'))), end: () => {} };
+    return { read: (text) => project(JSON.parse(withoutManagedFields(text))), lengthsToCome: () => [], end: () => {} };
   }
   const { namespace, labelSelector = '', metadataOnly = false } = query;
   return seen.begin(`${client.server} ${pathOf(resource, { namespace })} ${metadataOnly} ${labelSelector}`, project);
@@ -124,7 +125,7 @@ function readPage<T>(request: ApiRequest, resource: Resource, text: Buffer, { re
 
 /** undefined where the text cannot be cut, or was cut at a wrong place. */
 function readInParts<T>(text: Buffer, reading: ListReading<T>): Page<T> | undefined {
-  const cut = cutList(text);
+  const cut = cutList(text, reading.lengthsToCome());
   if (cut === undefined) return undefined;
   try {
     return { items: cut.items.map((item) => reading.read(item)), token: tokenOf(cut.rest) };
