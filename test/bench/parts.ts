@@ -284,8 +284,11 @@ async function decide(quick: boolean): Promise<Outcome> {
   return { section: `### Decisions and calendars\n\n${table}`, targets: [] };
 }
 
-/** A simulation that is worth its while is hours long: what the first fortnights take to get warm is not its speed. */
-const warmUpFortnights = 6;
+/**
+ * A simulation that is worth its while is hours long: what the first fortnights take to get warm is not its speed. V8 needs
+ * about twenty of them until nothing of it gets faster any more.
+ */
+const warmUpFortnights = 24;
 
 async function simulator(quick: boolean): Promise<Outcome> {
   const simulated = await run<Simulated>('simulator-process.ts', { times: warmUpFortnights + (quick ? 3 : 9) });

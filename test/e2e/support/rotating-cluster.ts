@@ -244,8 +244,7 @@ export class RotatingCluster {
         names = now;
         since = performance.now();
       }
-      if (performance.now() - since < 3_000) return undefined;
-      return found;
+      return performance.now() - since < 3_000 ? undefined : found;
     });
     this.#createdBefore.set(pool, await this.see.claimsCreated(pool));
     return claims;
