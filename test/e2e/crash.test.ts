@@ -106,10 +106,12 @@ test('a program killed after any write of a rotation is followed by one that end
 
 test('two programs at once rotate each node once (D5-08, D1-03)', async () => {
   const pools = ['shared-a', 'shared-b', 'shared-c'];
-  const olds = await Promise.all(pools.map(populated));
   await cluster.startProgram();
   const { args, env } = cluster.tableAccess;
   const second = cluster.run(['run', ...cluster.access, ...args, '--interval', '1s'], { env, limit: 240_000 });
+  // Both look before there is anything to do: a program that only begins when all is over would prove nothing.
+  await second.says(/Ctrl-C ends it/);
+  const olds = await Promise.all(pools.map(populated));
   await Promise.all(pools.map((pool) => cluster.ended(pool, 200_000)));
   second.interrupt();
   const { code, err } = await second.ended;
