@@ -146,6 +146,27 @@ describe('ports', () => {
     const ports = await freePorts(9);
     expect(new Set(ports).size).toBe(9);
     for (const port of ports) await mustBeFree(port);
+    const later = await freePorts(9);
+    expect(later.filter((port) => ports.includes(port))).toEqual([]);
+  });
+
+  test('are none that a system gives to the near end of a connection', async () => {
+    for (const port of await freePorts(9)) expect(port).toBeLessThan(32_768);
+  });
+
+  test('that are taken are passed over', async () => {
+    const [port = 0] = await freePorts(1);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port + 1, '127.0.0.1', resolve));
+    expect(await freePorts(1)).toEqual([port + 2]);
+    server.close();
+  });
+
+  test('are not promised where there are none', async () => {
+    await expect(freePorts(20_000)).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^There are not 20000 free ports/),
+    });
   });
 
   test('that are taken are refused before anything starts (D13-01)', async () => {

@@ -1,20 +1,46 @@
 /**
- * Loopback ports: free ones by asking the system, and a clear word when a wanted one is taken.
+ * Loopback ports: free ones, and a clear word when a wanted one is taken.
  *
- * A free port is only free at the moment of asking; whoever takes it in between shows in the log of the program that
- * then cannot listen.
+ * They lie below those that systems give to whoever asks for any: one of those, free at the moment of asking, may be the
+ * near end of somebody's connection a moment later, and then no server can listen there. Processes begin at different
+ * places, because clusters are started side by side.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { exitCodes, Failure } from '../../../lib/cli/failure.ts';
 
-/** Different from each other: all are held until the last is found. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map(closed));
-  return ports;
+/** Linux gives from 32,768 on, others from 49,152. */
+const lowest = 20_000;
+const highest = 32_767;
+/** More than a process needs. */
+const apart = 64;
+const count = highest - lowest + 1;
+let next = (process.pid * apart) % count;
+
+/**
+ * Different from each other, and from those of an earlier call.
+ *
+ * @throws Failure with exit code 3 when there are not so many
+ */
+export async function freePorts(wanted: number): Promise<number[]> {
+  const ports: number[] = [];
+  for (let tried = 0; ports.length < wanted && tried < count; tried += 1) {
+    const port = lowest + next;
+    next = (next + 1) % count;
+    if (await isFree(port)) ports.push(port);
+  }
+  if (ports.length === wanted) return ports;
+  throw new Failure(
+    exitCodes.noAccess,
+    `There are not ${wanted} free ports from ${lowest} to ${highest} on 127.0.0.1: stop what uses them.`,
+  );
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  listen(port).then(
+    (server) => closed(server).then(() => true),
+    () => false,
+  );
 
 /** @throws Failure with exit code 3 when somebody listens there */
 export async function mustBeFree(port: number): Promise<void> {
