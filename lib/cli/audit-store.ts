@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { AuditTable, dynamoDbClient } from '../adapters/aws/audit-table.ts';
-import { createAuditTable } from '../adapters/aws/create-audit-table.ts';
+import { createAuditTable, TableNeverMade } from '../adapters/aws/create-audit-table.ts';
 import { startEmbeddedTable } from './embedded-table.ts';
 import { exitCodes, Failure } from './failure.ts';
 
@@ -70,7 +70,7 @@ export async function openEmbedded(folder: string | undefined, retentionDays: nu
   await createAuditTable(client, embeddedTableName).catch(async (error: unknown) => {
     client.destroy();
     await database.close();
-    if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
+    if (!(error instanceof TableNeverMade)) throw error;
     const where = folder === undefined ? 'in memory' : `in ${join(folder, 'table')}`;
     const advice = 'It holds nothing: remove that folder and try again, or choose another one with --data.';
     throw new Failure(exitCodes.noAccess, `The audit table ${where} was begun and never finished. ${advice}`, {

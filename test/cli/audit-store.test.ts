@@ -9,6 +9,7 @@ import { AuditTable, dynamoDbClient } from '../../lib/adapters/aws/audit-table.t
 import { auditTableDefinition, createAuditTable } from '../../lib/adapters/aws/create-audit-table.ts';
 import { openStore } from '../../lib/cli/audit-store.ts';
 import { exitCodes, Failure } from '../../lib/cli/failure.ts';
+import { seconds } from '../../lib/domain/time.ts';
 
 let folder: string;
 
@@ -42,6 +43,22 @@ test('a table that was made answers, however long the database took to make it (
   await createAuditTable(client, 'slow');
   const table = new AuditTable({ tableName: 'slow', client });
   for await (const _ of table.byCluster('1/eu-west-1/a')) throw new Error('the table is new');
+  await close();
+});
+
+test('a table that does not answer, for any other reason, is not said to hold nothing (D10-01)', async () => {
+  const { client, close } = await slowDatabase(0);
+  await createAuditTable(client, 'there');
+  let described = 0;
+  client.middlewareStack.add((next, { commandName }) => async (args) => {
+    if (commandName !== 'DescribeTableCommand') return await next(args);
+    described += 1;
+    const answer = await next(args);
+    (answer.output as { Table?: { TableStatus?: string } }).Table = { TableStatus: 'UPDATING' };
+    return answer;
+  });
+  await expect(createAuditTable(client, 'there', seconds(1))).rejects.toMatchObject({ name: 'TimeoutError' });
+  expect(described).toBeGreaterThan(1);
   await close();
 });
 

@@ -4,14 +4,23 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
+  DescribeTableCommand,
   type DynamoDBClient,
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import { type Duration, second, seconds } from '../../domain/time.ts';
 import { tableKeys } from './audit-table.ts';
 
-/** In seconds. Locally it is a matter of milliseconds. */
-const patience = { maxWaitTime: 10, minDelay: 0.02, maxDelay: 0.5 };
+/** In seconds. */
+const delays = { minDelay: 0.02, maxDelay: 0.5 };
+/** Locally it is a matter of milliseconds. */
+const longestWait = seconds(10);
+
+/** The database still says that it makes the table, long after it should have done so: nothing was ever put into it. */
+export class TableNeverMade extends Error {
+  override readonly name = 'TableNeverMade';
+}
 
 /** @design D10-01 */
 export function auditTableDefinition(tableName: string): CreateTableCommandInput {
@@ -34,13 +43,24 @@ export function auditTableDefinition(tableName: string): CreateTableCommandInput
 /**
  * An existing table is left as it is. Ends once the table answers: a database accepts the wish for one earlier.
  *
- * @throws Error named TimeoutError when it does not within ten seconds
+ * @param wait for it to answer
+ * @throws TableNeverMade when it is still being made then, and what the database or its client throws
  */
-export async function createAuditTable(client: DynamoDBClient, tableName: string): Promise<void> {
+export async function createAuditTable(
+  client: DynamoDBClient,
+  tableName: string,
+  wait: Duration = longestWait,
+): Promise<void> {
   try {
     await client.send(new CreateTableCommand(auditTableDefinition(tableName)));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   }
-  await waitUntilTableExists({ client, ...patience }, { TableName: tableName });
+  try {
+    await waitUntilTableExists({ client, maxWaitTime: wait / second, ...delays }, { TableName: tableName });
+  } catch (error) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+    if (Table?.TableStatus !== 'CREATING') throw error;
+    throw new TableNeverMade(`the table ${tableName} was begun and never finished`, { cause: error });
+  }
 }
